@@ -1,10 +1,10 @@
-"""Layouts: where each element of a tile stands, in registers, shared memory and tensor memory, as values.
+"""Layouts as values: the place of each element of a tile in registers, shared memory and tensor memory.
 
     value       the layout: mixed-radix digits of register, lane and warp, each moving along the tile
     algebra     composition, inverse, reshape, transpose, projection
     build       splat, strided, blocked, repetitions of a fragment
     fragments   mma.sync, wgmma and tcgen05, from the PTX ISA
-    vectors     neighbours that a thread holds together
+    vectors     contiguous elements that a thread holds
     shared      shared memory: tilings, swizzles, bank conflicts
     access      how threads read and write a tile there: vectors, ldmatrix, stmatrix
     plan        what a relayout does and costs: by `shuffle` (of `atoms`, in `steps`) or by a `trip` through shared memory
@@ -16,7 +16,7 @@ Layouts that are not known yet are inferred:
     transforms  what users say about a ref in shared memory
     constraints what is said about layouts: hard ones, and soft ones with a cost
     options     the layouts that instructions take
-    costs       what moving a tile costs, fast; `prices` keeps what was asked for
+    costs       what moving a tile costs, fast; `prices` memoises them
     solve       the cheapest assignment: `candidates` are found, then chosen by `elimination`
     conflict    why there is none
 

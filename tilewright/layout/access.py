@@ -1,10 +1,10 @@
 """How the threads of a CTA read or write a tile in shared memory: which instruction, how wide, how many wavefronts.
 
-    vector      ld.shared / st.shared of 1 to 16 bytes: registers that are neighbours in memory go together
+    vector      ld.shared / st.shared of 1 to 16 bytes: registers that are contiguous in memory move together
     matrix      ldmatrix / stmatrix: 8 rows of 16 bytes, of which lane l holds 4 bytes of row l / 4, at byte 4 (l % 4)
     transposed  ldmatrix.trans / stmatrix.trans, 16-bit elements: lane l holds column l / 4 of rows 2 (l % 4) and 2 (l % 4) + 1
 
-Which of them apply is read off the addresses, so it holds for any register layout, tiling and swizzle.
+Which of them apply is derived from the addresses, so this works for any register layout, tiling and swizzle.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def accesses(registers: Layout, shared: AnyShared, owners_only: bool = False) ->
 
 
 def best_access(registers: Layout, shared: AnyShared, matrices: bool = True, owners_only: bool = False) -> Access:
-  """The cheapest of the `accesses` of a tile, `matrices` among them only if asked for."""
+  """The cheapest of the `accesses` of a tile, including those by matrices only if `matrices` is set."""
   return next(a for a in accesses(registers, shared, owners_only) if matrices or a.kind == VECTOR)
 
 
@@ -66,7 +66,7 @@ def bank_conflicts(held: Layout, where: AnyShared) -> int: ...
 @overload
 def bank_conflicts(held: np.ndarray, where: int) -> int: ...
 def bank_conflicts(held: Layout | np.ndarray, where: AnyShared | int) -> int:
-  """Wavefronts beyond the fewest that so many bytes take; none if an access is conflict-free.
+  """Wavefronts beyond the minimum for that many bytes; zero if an access is conflict-free.
 
   bank_conflicts(registers, shared)       all warps move a tile by its best access
   bank_conflicts(addresses, width)        each row of `addresses` (accesses, 32 lanes) is an instruction, `width` bytes a lane

@@ -1,6 +1,6 @@
 """Layouts from layouts: composition, inverse, and what moving the dimensions of a tile does to its layout.
 
-Composition is the one that carries: a reshape is the composition with the layout of the new shape by the old one, and a tile that is read
+Composition is the basic operation: a reshape is the composition with the layout of the new shape by the old one, and a tile that is read
 from tensor memory is the composition of the memory's layout with that of the instruction. Digits compose where no addition carries
 from one digit of the outer layout into the next:
 
@@ -8,7 +8,7 @@ from one digit of the outer layout into the next:
     inner: lane   16:(2)               each lane holds every second element
     inner then outer: lane 4:(0,2) 4:(1,0)
 
-Where they would carry there is no such layout, and LayoutError says so.
+Where they would carry, no such layout exists, and LayoutError is raised.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def flattened_to_one(of: Layout, axes: Sequence[int]) -> Layout:
 def restricted(result: Layout, shape: Sequence[int], dims: Sequence[int]) -> Layout:
   """The layout of an operand of `shape` that is broadcast to a result: dimensions that are new, or of size one, go.
 
-  Those of size one in both too: threads that have padding there are asked for the one element like all others.
+  Those of size one in both too: threads that have padding there hold the one element like all others.
   """
   new = [axis for axis in range(result.rank) if axis not in dims]
   narrow = projected(result, new)

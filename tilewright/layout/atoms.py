@@ -1,4 +1,4 @@
-"""Two layouts of a tile in common pieces: what moves between them, piece by piece.
+"""A common refinement of two layouts of a tile into atoms, which a relayout moves one by one.
 
 An atom is a prime factor of a dimension: (axis 1, step 8, size 2) tells columns 0-7 from columns 8-15. Both layouts are written as slots
 (register, lane and warp digits of prime size), each of which holds an atom or, where there is replication, nothing. A relayout moves atoms
@@ -27,7 +27,7 @@ class Atom(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Slots:
-  """The atoms in the digits of each input, least significant first. None is replication; sizes stand beside."""
+  """The atoms in the digits of each input, least significant first. None is replication; each entry has its size beside it."""
 
   register: tuple[tuple[Atom | None, int], ...]
   lane: tuple[tuple[Atom | None, int], ...]
@@ -68,7 +68,7 @@ def common_slots(a: Layout, b: Layout) -> tuple[Slots, Slots] | None:
   return first, second
 
 
-# What is about one layout is asked for again and again, with each of the others.
+# Memoised: the data of one layout are needed again with each of the others.
 
 
 Cuts: TypeAlias = tuple[frozenset[int], ...]

@@ -1,10 +1,10 @@
-"""The layouts one starts from: splat, strided, blocked, and repetitions of a fragment.
+"""Constructors of basic layouts: splat, strided, blocked, and repetitions of a fragment.
 
     strided((4096,), num_warps=4, vector=8)      thread t holds 8t … 8t+7, then the same 1024 further on, …
     blocked((128, 64), per_thread=(1, 8), lanes=(4, 8), warps=(4, 1))
     repeated(mma.accumulator, (128, 64), warps=(4, 1))
 
-A tile that is smaller than what the threads could hold is held in copies; one that is no multiple is padded at its end.
+A tile that is smaller than the threads' capacity is replicated; one that is not a multiple of it is padded at its end.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _zero(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _side_by_side(room: int) -> int:
-  """How many threads, a power of two, stand side by side along a dimension with room for so many."""
+  """How many threads, a power of two, lie side by side along a dimension with room for `room` of them."""
   dividing = room & -room
   if dividing >= 4 or room <= 8:
     return dividing  # an odd factor goes to registers

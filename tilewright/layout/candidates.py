@@ -1,8 +1,9 @@
-"""The candidates of every variable: layouts that somebody asks for, spread over the system and thinned out.
+"""The candidates of every variable: layouts that some constraint proposes, propagated over the system and pruned.
 
-Constraints that list layouts (matrix instructions, hints, memory) propose them, and they spread: along hard constraints to what they imply,
-along soft ones to neighbours that would then be spared a relayout. Each new candidate wakes only the constraints of its variable. Then
-candidates that no candidate of a neighbour goes with are dropped, which wakes the neighbours, until nothing changes.
+Constraints that list layouts (matrix instructions, hints, memory) propose them, and they propagate: along hard constraints to what they
+imply, along soft ones to neighbours that would then need no relayout. Each new candidate wakes only the constraints of its variable. Then
+candidates that are compatible with no candidate of a neighbour are dropped (arc consistency), which wakes the neighbours, until a fixed
+point.
 
 Variables that must be equal are one *class*, which has a number, their *root*.
 """
@@ -64,7 +65,7 @@ class Graph:
 
   def __init__(self, system: Sequence[Located], invent: bool):
     self.prices = Prices()
-    self.invent = invent  # whether to try layouts that nothing asks for
+    self.invent = invent  # whether to try layouts that no constraint proposes
     self.constraints = [own.constraint for own in system]
     self.root = _classes(self.constraints)
     self.roots = range(max(self.root.values(), default=-1) + 1)
@@ -95,7 +96,7 @@ class Graph:
           self.spreading[isinstance(constraint, Link)][self.root[variable]].append(way)
 
   def image(self, number: int, variable: Variable, place: Place) -> Place | None:
-    """What a layout of a variable says about the other one of a constraint; asked for in every phase."""
+    """What a layout of a variable says about the other one of a constraint; needed in every phase."""
     known = self.known_images[number, variable]
     if place in known:
       return known[place]

@@ -1,8 +1,8 @@
-"""Why there is no solution: a smallest set of constraints that exclude each other, and a cast that would resolve it.
+"""Explanation of a conflict: a smallest unsatisfiable set of constraints, and a cast that would resolve it.
 
-A first set is found by deletion, halving: if a half of the constraints is already impossible, the rest is forgotten, otherwise each half is
-searched with the other half held. So it takes a number of attempts that grows with the size of the conflict, times the logarithm of that of
-the system. Without any one of its members, the rest of the set has a solution; but another set may have fewer members.
+A first set is found by deletion with bisection: if one half of the constraints is already unsatisfiable, the other is dropped, otherwise
+each half is searched with the other half kept. So the number of attempts grows with the size of the conflict times the logarithm of the
+size of the system. The set is irreducible: without any one member it is satisfiable; but another set may have fewer members.
 
 One with fewer must meet every *way out*, a set of constraints without which the others have a solution. The fewest constraints that meet
 all ways out that are known either exclude each other, and are the answer, or leave one more way out to be found, by the same halving:
@@ -30,7 +30,7 @@ _SEARCH = 50_000
 def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.LayoutConflictError:
   """The error for a system that has no solution."""
   hard = [own for own in system if not isinstance(own.constraint, Soft)]
-  # These exclude nothing, but candidates spread along them.
+  # These exclude nothing, but candidates propagate along them.
   soft = [own for own in system if isinstance(own.constraint, Soft)]
 
   def is_possible(part: Sequence[Located]) -> bool:
@@ -141,7 +141,7 @@ def _proposal(
 def _casts_of_one_use(links: Sequence[Located], system: Sequence[Located], solved: Solver) -> Iterator[str]:
   """Casts that do what leaving one of the links out of a system does.
 
-  A cast of the operand stands before the op, and the link from it to the result holds. Where no layout of the operand gives the
+  A cast of the operand is inserted before the op, and the link from it to the result holds. Where no layout of the operand gives the
   result's, the result is cast instead, as it follows from the operand.
   """
   for own in links:

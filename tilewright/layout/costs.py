@@ -1,6 +1,6 @@
-"""What moving a tile costs, fast enough to ask thousands of times: in quarter cycles of an SM, as `plan` counts.
+"""Fast cost estimates of moving a tile, for thousands of queries: in quarter cycles of an SM, as in `plan`.
 
-Inference compares these; the plan that is carried out is made later, exactly.
+Inference compares these; the exact plan that is executed is made later.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _different(rows: np.ndarray) -> np.ndarray:
 
 def _between_registers(source: Layout, target: Layout, bits: int) -> int:
   slots = common_slots(source, target)
-  if slots is None:  # a buffer that suits neither: each element goes by itself
+  if slots is None:  # a buffer that suits neither: each element moves separately
     each = max(bits, 32)
     return LATENCY + (WAVEFRONT + ISSUE) * (_held(source, each, True) + _held(target, each, False))
   through = LATENCY + WAVEFRONT * (_held(source, bits, True) + _held(target, bits, False))

@@ -1,4 +1,4 @@
-"""Fragments: the layouts that matrix instructions want their operands in, as the PTX ISA gives them.
+"""Fragments: the operand layouts of matrix instructions, as the PTX ISA defines them.
 
     mma.sync      one warp: MMA[16, 16] has the layouts of A (m, k), B (k, n) and C (m, n) of m16n8k16 for 16-bit elements
     wgmma         four warps: the accumulator and A from registers; B and the other A come from shared memory
@@ -169,7 +169,7 @@ def tensor_memory(m: int, n: int, bits: int = 32, two_blocks: bool = False) -> L
   m = 128, one block (layout D): row i of the tile is row i of the memory.
   m = 64, one block (layout F): 16 rows in the lower half of each warp's 32.
   m = 256, two blocks (layout A): each block holds 128 rows, as in D; the layout is that of one block, for 128 rows of the tile.
-  m = 128, two blocks (layout B): each block holds 64 rows; columns beyond the half stand in rows 64 … 127. Again that of one block.
+  m = 128, two blocks (layout B): each block holds 64 rows; columns beyond the half are in rows 64 … 127. Again that of one block.
   """
   if bits not in (8, 16, 32):
     raise errors.LayoutError(f"a cell of tensor memory holds elements of 8, 16 or 32 bits, not {bits}")

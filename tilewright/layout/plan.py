@@ -1,10 +1,10 @@
-"""The plan and the cost of taking a tile from one register layout to another.
+"""The plan and the cost of a relayout: moving a tile from one register layout to another.
 
     plan = relayout(source, target, bits=16)
     plan.steps    () if the layouts are equal; Rename, Choose, Exchange, Gather and Permute inside of warps; or one Trip
     plan.cost     quarter cycles of an SM for all warps, from the throughput of each instruction
 
-The cheaper of the way by shuffles (if no element must change its warp) and of the way through shared memory is taken.
+The cheaper of a relayout by shuffles (if no element must change its warp) and one through shared memory is chosen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tilewright.layout.steps import Exchange, Gather, Permute, Step
 from tilewright.layout.trip import Trip, trip
 from tilewright.layout.value import LANES, Layout
 
-SHUFFLE_LATENCY = 96  # quarter cycles until a shuffled value is there
+SHUFFLE_LATENCY = 96  # quarter cycles until a shuffled value is available
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Plan:
 
   @property
   def shared_bytes(self) -> int:
-    """Shared memory that the plan needs for a while."""
+    """The temporary shared memory of the plan."""
     return max((step.shared.nbytes for step in self.steps if isinstance(step, Trip)), default=0)
 
   def __str__(self) -> str:

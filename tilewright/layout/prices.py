@@ -1,4 +1,4 @@
-"""What combinations of layouts cost, each asked for once: a matrix for every price, filled in where somebody looks.
+"""Memoised costs of combinations of layouts: a matrix for every price, filled in on demand.
 
     prices = Prices()
     prices.table(Price(relayout_cost, (16,)), [0, 1], [candidates of x, candidates of y])      a row for each of x
@@ -17,7 +17,7 @@ from tilewright.layout.constraints import Place, Price
 
 
 class Prices:
-  """Prices that are known, NaN where nobody has asked yet."""
+  """Known prices; NaN where a price has not been computed yet."""
 
   def __init__(self) -> None:
     self._number: dict[Place, int] = {}

@@ -100,7 +100,7 @@ class SharedLayout:
       raise errors.LayoutError(f"elements of {self.bits} bits have no byte address; pack them first")
     if not isinstance(self.bits, int) or self.bits < 8 or self.bits & (self.bits - 1):
       raise errors.LayoutError(f"bits: expected those of an element, 8, 16, 32, …, got {self.bits}")
-    object.__setattr__(self, "_hash", hash((self.elements, self.bits, self.swizzle)))  # asked for very often
+    object.__setattr__(self, "_hash", hash((self.elements, self.bits, self.swizzle)))  # looked up very often
 
   def __hash__(self) -> int:
     return self._hash  # type: ignore[attr-defined]

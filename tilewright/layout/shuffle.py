@@ -1,9 +1,9 @@
-"""Relayout inside of warps: the steps that take every atom from its slot to the one it must have.
+"""Relayout within warps by shuffles: the steps that move every atom from its slot to its target slot.
 
-Atoms that must come into lanes are in registers; those that must leave lanes go there. An atom enters a lane slot by being *chosen* (if
+Atoms that must enter lanes are in registers; those that must leave lanes go to registers. An atom enters a lane slot by being *chosen* (if
 the lanes are copies there) or *exchanged* for the atom in that slot; atoms that leave without an exchange are *gathered*. Then the
-lanes hold the right atoms, perhaps in the wrong order: *permute*. Warps cannot receive, only choose among what they hold in copies.
-The registers are renamed at the end. Where an atom would have to cross warps there is no such plan.
+lanes hold the right atoms, perhaps in the wrong order: *permute*. Warps cannot receive data, only choose among the copies they hold.
+The registers are renamed at the end. If an atom would have to cross warps, there is no such plan.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The cheapest layouts that satisfy a system of constraints.
 
 1. Variables that must be equal become one.
-2. Candidates spread over the system and are thinned out (`candidates`).
+2. Candidates are propagated over the system and pruned (`candidates`).
 3. Elimination (`elimination`) finds the cheapest assignment of them, exactly.
 
 The budget bounds candidates and table entries together. Where it does not allow an exact answer, the best assignment that was found is

@@ -1,4 +1,4 @@
-"""Layouts as text: for each element, who holds it.
+"""Layouts as text: for each element, the thread and register that hold it.
 
     print_layout(fragments.wgmma_accumulator(8))
 
@@ -6,10 +6,10 @@
     0  T0:0   T0:1   T1:0   T1:1
     1  T4:0   T4:1   T5:0   T5:1
 
-T5:1 is register 1 of thread 5; the owner stands there where several hold copies, with a star. In shared memory the entries are byte
+T5:1 is register 1 of thread 5; where several hold copies, the owner is printed, with a star. In shared memory the entries are byte
 addresses; in tensor memory `3,16` is row 3 and column 16, and `3,16.1` the second element of that cell.
 
-A tile of one dimension is written in lines of `max_columns`. Longer or larger tables are cut, and the last line says so.
+A tile of one dimension is written in lines of `max_columns`. Longer or larger tables are truncated, and the last line notes it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_PAGES = 8
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-  """A table of elements: what stands above it, the labels of its rows and columns, and which element each cell is (or None)."""
+  """A table of elements: its heading, the labels of its rows and columns, and which element each cell is (or None)."""
 
   title: str
   rows: tuple[str, ...]

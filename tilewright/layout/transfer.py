@@ -1,10 +1,10 @@
-"""The plan and the cost of taking a tile from any place to any other: registers, shared memory, tensor memory.
+"""The plan and the cost of moving a tile between any two places: registers, shared memory, tensor memory.
 
     transfer(blocked, swizzled, bits=16)              registers to shared memory: one Move, by vectors or by stmatrix
     transfer(tensor_memory(128, 64), blocked, 32)     a TensorMove by tcgen05.ld, then a relayout between registers
     transfer(row_major, swizzled, 16)                 from one buffer in shared memory to another: two Moves
 
-What does not begin or end in registers goes through them, in whichever layout makes the whole cheapest.
+A transfer that neither begins nor ends in registers goes through them, in the layout for which the total is cheapest.
 """
 
 from __future__ import annotations

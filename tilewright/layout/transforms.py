@@ -1,10 +1,10 @@
-"""What users say about a ref in shared memory: transforms, one after another, from the shape that the kernel sees to the order in memory.
+"""User-specified transforms of a ref in shared memory, applied in order from the shape that the kernel sees to the order in memory.
 
     ref (128, 64), bf16          transforms (Tiling((8, 64)), Swizzle(128))
 
     Tiling((8, 64))              dimensions (16, 1, 8, 64): tiles of 8 rows, one behind the other
     row by row                   element (i, j) at offset 512 (i // 8) + 64 (i % 8) + j
-    Swizzle(128)                 16-byte chunks of the byte address exchanged within eight rows of 128 bytes
+    Swizzle(128)                 16-byte chunks of the byte address permuted within eight rows of 128 bytes
 
 They have a text, `tile-8x64.swizzle-128`, in which they go through the tile IR as part of a memory space.
 """
@@ -52,7 +52,7 @@ class Transpose:
 
 @dataclasses.dataclass(frozen=True)
 class Swizzle:
-  """16-byte chunks of the address are exchanged within lines of `swizzle` bytes, as TMA and wgmma do; always the last transform."""
+  """16-byte chunks of the address are permuted within lines of `swizzle` bytes, as TMA and wgmma do; always the last transform."""
 
   swizzle: int
 

@@ -6,7 +6,7 @@ above them those that must be when they load (y). Adding each y to an x without 
 
     address = vector | x0^y0 x1^y1 x2^y2 | y0 y1 y2 | rest
 
-Every candidate is judged by the wavefronts its addresses take, counted exactly; the cheapest is taken.
+The cost of a candidate is the exact number of wavefronts of its addresses; the cheapest is chosen.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def trip(
 ) -> Trip:
   """The cheapest way through shared memory. `slots` are the layouts in common atoms, if they have any.
 
-  With `piecewise` the target is loaded a few fragments at a time, and loads by matrices come first: each brings a fragment as a whole,
-  where vectors bring parts of several.
+  With `piecewise` the target is loaded a few fragments at a time, and loads by matrices come first: each loads a whole fragment,
+  where vectors load parts of several.
   """
   source, target = without_register_copies(source), without_register_copies(target)
   candidates = _from_atoms(source.shape, bits, *slots) if slots else _row_major(source.shape, bits)

@@ -1,6 +1,6 @@
-"""A layout: which element of a tile stands in each place of the hardware.
+"""A layout: the function from places of the hardware to elements of a tile.
 
-The hardware's places are counted by named inputs: the registers of a thread, the lanes of a warp, the warps of a block; or the offset in
+The hardware's places are counted by named inputs: the registers of a thread, the lanes of a warp, the warps of a CTA; or the offset in
 shared memory; or the row and column of a tensor-memory cell. Each input is written in a mixed radix, least significant digit first, and
 each digit moves some way along the dimensions of the tile. The coordinates are the sum:
 
@@ -12,8 +12,8 @@ each digit moves some way along the dimensions of the tile. The coordinates are 
       register_layout((16, 8), register=[(2, (0, 1)), (2, (8, 0))], lane=[(4, (0, 2)), (8, (1, 0))])
 
 Digits of any size are allowed, so a tile of 48 columns is a digit of 3 that moves 16 columns. A digit that moves nowhere is replication:
-places that differ only there hold the same element. Coordinates may lie outside of the shape: such places are padding and hold nothing
-that counts.
+places that differ only there hold the same element. Coordinates may lie outside of the shape: such places are padding and their
+contents are ignored.
 
 A layout is a value. Neighbouring digits that continue each other are joined when it is built, and that form is unique: two layouts of a
 tile are equal if and only if they are the same function, whether registers, lanes or warps are named first.
@@ -73,7 +73,7 @@ class Layout:
   def __post_init__(self) -> None:
     object.__setattr__(self, "shape", tuple(self.shape))
     inputs = [(name, _joined(digits, self.shape)) for name, digits in self.inputs]
-    # Registers, lanes and warps stand in this order, however they are written.
+    # Canonical order: registers, lanes, warps, however they are written.
     if [name for name, _ in inputs] != _NAMES:
       inputs.sort(key=lambda own: _NAMES.index(own[0]) if own[0] in _NAMES else len(_NAMES))
     object.__setattr__(self, "inputs", tuple(inputs))

@@ -1,4 +1,4 @@
-"""Vectors: how many neighbours along a dimension each thread holds, and in which registers.
+"""Vectors: how many contiguous elements along a dimension each thread holds, and in which registers.
 
 strided((1024,), num_warps=4, vector=8): width 8, registers (0 … 7)
 the C fragment of mma.sync m16n8 along its columns: width 2, registers (0, 1) and (2, 3)

@@ -1,4 +1,4 @@
-"""What users hand over, checked: an argument that does not fit is named, with what it should have been."""
+"""Checks of users' arguments: an error names the argument and what was expected."""
 
 from __future__ import annotations
 

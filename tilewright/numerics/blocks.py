@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import os
 
-_DEPTH = 1024  # elements of k at a time where many rows share them: both blocks then stay in the second cache
+_DEPTH = 1024  # elements of k at a time where many rows share them: both blocks then stay in L2
 _DEPTH_FEW = 8192  # with few rows there is little to share: all of k if possible
 _FEW = 64
 
@@ -35,12 +35,12 @@ def divisor_below(count: int, most: int) -> int:
 def dot_blocks(m: int, n: int, k: int, batch: int, unit: int) -> Blocks:
   """Blocks for (m, k) times (k, n), with k a multiple of `unit`.
 
-  Where there are fewer blocks of the result than threads, k is split: the parts are summed afterwards.
+  Where there are fewer blocks of the result than threads, k is split (split-K): the partial sums are added afterwards.
   """
   units = k // unit
   few = m <= _FEW
   bk = unit * divisor_below(units, (_DEPTH_FEW if few else _DEPTH) // unit)
-  # Each block of an operand is decoded once for every block of the other: large ones, as far as they stay in the second cache.
+  # Each block of an operand is decoded once for every block of the other: large ones, as far as they fit L2.
   bm = m if few else _near(m, 512)
   bn = _near(n, 128 if few else 512)
   wanted = 2 * num_threads()

@@ -40,7 +40,7 @@ def as_one(a: Any, b: Any, numbers: DimensionNumbers) -> tuple[Any, Any, Dimensi
 
 
 def _without_global(x: Any, contracted: tuple[int, ...]) -> Any:
-  """An operand whose global scale, if it differs along what is contracted, is in its scales."""
+  """An operand whose global scale, if it varies along contracted dimensions, is folded into its scales."""
   if not isinstance(x, QArray) or x.global_scale is None or not any(d < x.global_scale.ndim for d in contracted):
     return x
   factors = (expand_leading(x.global_scale, x.ndim), *scale_factors(x.scales))
@@ -48,7 +48,7 @@ def _without_global(x: Any, contracted: tuple[int, ...]) -> Any:
 
 
 def _scaled_pair(a: Any, b: Any, lc: tuple[int, ...], rc: tuple[int, ...]) -> int:
-  """Which pair of contracted dimensions is the one that has blocks."""
+  """The number of the pair of contracted dimensions that is block-scaled."""
   found = set()
   for name, x, dims in (("a", a, lc), ("b", b, rc)):
     if not isinstance(x, QArray) or (x.axis is None and x.format.width >= 8):
@@ -68,7 +68,7 @@ def _scaled_pair(a: Any, b: Any, lc: tuple[int, ...], rc: tuple[int, ...]) -> in
 
 
 def _unit(x: Any) -> int:
-  """What the size of the scaled dimension is a multiple of."""
+  """The number that divides the size of the scaled dimension."""
   if not isinstance(x, QArray):
     return 1
   return math.lcm(x.block or 1, packing.unit(x.format.width)[0] if x.format.width < 8 else 1)

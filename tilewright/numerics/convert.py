@@ -9,7 +9,7 @@ Rounding is one of `ROUNDINGS`: to nearest with ties to even; towards zero; or *
 for which random 32-bit integers are given. Above the largest number, `saturate` gives that number; otherwise the result is infinity, or NaN
 where there is none. Formats without either always saturate, and a NaN becomes -0 there (XLA's convention), or 0 in an integer.
 
-Nothing here depends on how the processor treats subnormal float32s, which XLA flushes to zero: where they matter, only integers are used.
+Nothing here depends on how the processor treats subnormal float32s, which XLA flushes to zero: there, only integers are used.
 """
 
 from __future__ import annotations

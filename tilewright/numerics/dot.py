@@ -3,9 +3,9 @@
     y = scaled_dot(x, quantize(w, "nvfp4", axis=0))                    # weights only: x @ w
     y = scaled_dot(quantize(x, "mxfp8"), quantize(w, "mxfp8", axis=0)) # both sides
 
-Defined as the dot of the dequantised operands. The kernel dequantises blocks on their way into the dot: what is read from memory is
-packed, and nothing is written but the result. The product of the global scales is applied in the epilogue. Where elements times scales are
-no float32s, though their products are, blocks are summed one by one (`extremes`; not on GPUs).
+Defined as the dot of the dequantised operands. The kernel dequantises blocks on their way into the dot: it reads packed data
+from memory and writes only the result. The product of the global scales is applied in the epilogue. Where elements times scales are
+outside float32's range, though their products are inside, blocks are summed one by one (`extremes`; not on GPUs).
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _refused(primals: Any, tangents: Any) -> Any:
 
 
 def _without_derivatives(x: Any) -> Any:
-  """An operand whose members, if it is quantised, refuse derivatives. Only what JAX traces may be asked for one."""
+  """An operand whose members, if it is quantised, refuse derivatives. Only values that JAX traces can have derivatives."""
   if not isinstance(x, QArray):
     return x
   return jax.tree.map(lambda leaf: _constant(leaf) if isinstance(leaf, _jax.core.Tracer) else leaf, x)
@@ -326,9 +326,9 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scales: lis
   if not plan.lhs.k_last:
     dims = (((0,), dims[0][1]), ((), ()))
   num_left, num_right = len(left), len(right)
-  # One row against rows: vectors go along k, and nothing has to be turned around.
+  # One row against rows: vectors go along k, and nothing has to be transposed.
   is_row = plan.how.target == "cpu" and m == 1 and plan.lhs.k_last and plan.rhs.k_last
-  # Where nothing is lost by it, the processor's products of bfloat16s are used, which add up in float32.
+  # Where it is exact, the processor's bfloat16 dot-product instructions are used, which accumulate in float32.
   exact = not is_row and exact_in_bfloat16(plan.lhs, left[-1]) and exact_in_bfloat16(plan.rhs, right[-1])
   operand_dtype = jnp.bfloat16 if exact else jnp.float32
   applied = scales if splits == 1 else []

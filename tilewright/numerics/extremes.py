@@ -1,11 +1,11 @@
-"""Scales at the ends of their range: elements times such a scale are no float32s, though the other operand's scales may bring them back.
+"""Scales at the ends of their range: elements times such a scale leave float32's range, though the product with the other operand may not.
 
     448 * 2^127 overflows and 448 * 2^-127 nearly vanishes, but their product is 448 * 448
 
 Each scale 2^e is cut into 2^c * 2^(e - c), with c as near to e as the format's elements allow: elements times 2^c are normal float32s,
-whatever they are. What is left, a few powers of two, multiplies the sums of each block instead, that of both operands at once:
+for all element values. The remaining power of two, of both operands at once, multiplies the partial sum of each block instead:
 
-    sum over blocks of (sum within the block of a * 2^c * b * 2^d) * 2^(what is left of both)
+    sum over blocks of (sum within the block of a * 2^c * b * 2^d) * 2^(remaining exponents of both)
 
 That takes a pass over the results for every block, so it is done only where blocks of the operands have such scales. `quantize` makes none
 where the largest number of a block is above 2^-95.

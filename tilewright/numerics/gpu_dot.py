@@ -2,11 +2,11 @@
 
 Two kernels, both over operands with k last:
 
-- *few rows* times many: the many are read once, so that the speed of memory is the speed of the product. Each instance takes some rows of
+- *few rows* times many: the many are read once, so that the product is bound by memory bandwidth. Each instance takes some rows of
   the wide operand and all of k; where there are too few of them for the GPU, k is split.
-- *blocks*: both operands in blocks of 128 rows, added up along the last dimension of the grid.
+- *blocks*: both operands in blocks of 128 rows, accumulated along the last dimension of the grid.
 
-An operand that is not quantised is taken apart into bfloat16s that add up to it: one for bfloat16, two for float16, three for float32.
+An operand that is not quantised is split into bfloat16s that add up to it: one for bfloat16, two for float16, three for float32.
 Their products are exact, and added in float32.
 """
 
@@ -30,7 +30,7 @@ from tilewright.numerics.operands import Operand, exact_in_bfloat16, pad_k
 FEW = 32  # rows, with the parts of each
 _DEPTH = 128  # of a step along k
 _ROW_BITS = 1024
-_MULTIPROCESSORS = 132  # that shall have work; more or fewer change the speed alone
+_MULTIPROCESSORS = 132  # SMs that should have work; more or fewer change only the speed
 _PARTS = {np.dtype(jnp.bfloat16): 1, np.dtype(np.float16): 2, np.dtype(np.float32): 3}
 
 
@@ -141,7 +141,7 @@ def few_blocks(rows: int, n: int, k: int, batch: int, width: int, k_last: bool) 
 
 
 def few_warps(bn: int, k_last: bool) -> int:
-  """Of instances of 32 rows, two share a multiprocessor; where rows lie side by side, one of 64 has registers for sixteen warps.
+  """Of instances of 32 rows, two share an SM; where rows are contiguous, one of 64 has registers for sixteen warps.
 
   On an H200, 8192 x 8192 of four bits in blocks of 64 rows with 16 warps, and of 32 with 8: sixteen rows in 15.8 and 15.3 us, eight in 14.1
   and 13.2, one in 13.3 and 13.2.
@@ -212,8 +212,8 @@ def _rounded_up(size: int, most: int) -> int:
 def _depth_and_rows(left: Operand, right: Operand, order: Order, k: int) -> tuple[int, tuple[int, int]]:
   """Of a step along k, and at most of blocks.
 
-  Where both operands are packed in rows of 128 bytes, the copy engine brings them, and the left one is decoded into registers, which costs
-  less than the right one's way through shared memory: there are more rows of it.
+  Where both operands are packed in rows of 128 bytes, TMA loads them, and the left one is decoded into registers, which costs
+  less than the right one's way through shared memory: so the block has more rows of the left one.
   """
   unit = math.lcm(_DEPTH, order.block)
   widths = {o.side.format.width if o.side.format is not None else 0 for o in (left, right)}
@@ -229,7 +229,7 @@ def _blocks(
   m, n, k = left.side.rows, right.side.rows, right.k
   batch = max(left.side.batch, right.side.batch)
   bk, most = _depth_and_rows(left, right, order, k)
-  # An operand is decoded once for each block of the other: fewer and larger ones, as long as there are some for all multiprocessors.
+  # An operand is decoded once for each block of the other: fewer and larger ones, as long as there are some for all SMs.
   is_large = batch * -(-m // most[0]) * -(-n // most[1]) >= _MULTIPROCESSORS
   bm, bn = (_rounded_up(size, most if is_large else 128) for size, most in zip((m, n), most))
   steps = k // bk

@@ -1,4 +1,4 @@
-"""A quantised array as one value of a type of its own (hijax): a single variable in a jaxpr, and a single ref in a kernel.
+"""A quantised array as one value of its own type (hijax): a single variable in a jaxpr, and a single ref in a kernel.
 
     v = box(quantize(w, "mxfp8"))                      # opaque to pytrees
     pl.pallas_call(kernel, …, in_specs=[pl.BlockSpec((64, 128), …)])(v)   # the spec is for the array it stands for

@@ -1,4 +1,4 @@
-"""The kernels of this package, offered to the HLO pass `block_scaling`: each as a module that the pass puts in place of the call.
+"""The kernels of this package, registered with the HLO pass `block_scaling`: each as a module with which the pass replaces the call.
 
 Elements below 8 bits that memory holds packed along k are bytes in those modules, so that kernels read and write them as they are.
 """
@@ -55,7 +55,7 @@ def offered(operation: str) -> Callable[[Build], Build]:
 
 
 def _lowered(build: Build, instruction: Instruction, platform: str) -> Module | str:
-  """Native code is made for the device that is there."""
+  """Lower for the device of this machine, which native code requires."""
   try:
     device = jax.devices(platform)[0]
   except RuntimeError:
@@ -102,7 +102,7 @@ def _argument(shape: Shape, f: Format | None) -> jax.ShapeDtypeStruct:
 
 
 def _swaps_last(x: Instruction) -> bool:
-  """Whether a value is another one with its last two dimensions exchanged."""
+  """Whether a value is another one with its last two dimensions transposed."""
   rank = x.shape.rank
   return x.opcode == "transpose" and tuple(x.attrs["dimensions"]) == (*range(rank - 2), rank - 1, rank - 2)
 

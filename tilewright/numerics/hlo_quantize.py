@@ -2,7 +2,7 @@
 
 The numbers are those of the calls' definition, which chooses scales in another way than the recipes of `quantize`: the largest magnitude
 divided by the power of two in the format's largest number, rounded to the scales' format. An instance takes some of the blocks, which
-are rows here; bytes of sub-byte elements are packed and taken apart in the kernel.
+are rows here; bytes of sub-byte elements are packed and unpacked in the kernel.
 
     x = [3, -1, 0, 0.5] to f4e2m1fn (at most 6 = 1.5 * 2^2), one block:   scale = 3 / 2^2 = 0.75,   data = [4, -1.5, 0, 0.5]
 """

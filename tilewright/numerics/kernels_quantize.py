@@ -1,7 +1,7 @@
 """`quantize` as a native kernel: one pass over memory.
 
-Blocks that lie side by side (`inner` = 1) are rows of a matrix with one column for each element; an instance takes some of them. Where
-they lie across rows, an instance takes all rows of some blocks, for a range of columns, and vectors go along the columns.
+Contiguous blocks (`inner` = 1) are rows of a matrix with one column for each element; an instance takes some of them. Where
+blocks lie across rows, an instance takes all rows of some blocks, for a range of columns, and vectors go along the columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tilewright.numerics.convert import encode
 from tilewright.numerics.launch import How
 from tilewright.numerics.scaling import Scaling, block_elements, block_scales, largest_magnitude
 
-_ELEMENTS = 1 << 16  # of an instance: 256 KiB of float32 stay in the second cache between the two times they are read
+_ELEMENTS = 1 << 16  # of an instance: 256 KiB of float32 stay in L2 between the two times they are read
 
 
 def applies(scaling: Scaling, apart: jax.Array, divisor: Any, how: How) -> bool:

@@ -1,8 +1,8 @@
-"""Calls of linear functions whose transposes are given, with rules for vmap and for derivatives of any order.
+"""Calls of linear functions with explicit transposes, with rules for vmap and for derivatives of any order.
 
     y = linear(f, t, residuals, x)    # f(residuals, x), linear in x; t(residuals, g) is its transpose
 
-Forward derivatives run `f`, reverse ones `t`; what is kept between the two passes is the residuals.
+Forward-mode derivatives run `f`, reverse-mode ones `t`; only the residuals are kept between the two passes.
 """
 
 from __future__ import annotations

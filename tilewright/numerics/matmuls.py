@@ -3,7 +3,7 @@
     y = scaled_matmul(a, b, a_scales, b_scales)                          # elements and scales are given
     y = scaled_dot_general(x, w, dimension_numbers, configs=["mxfp8"] * 3) # floats are quantised on the way, forwards and backwards
 
-In training, the operands are quantised anew along whatever is contracted: along k forwards, along n for the derivative towards x, along
+In training, the operands are requantised along the contracted dimension: along k forwards, along n for the derivative towards x, along
 m for that towards w. Scales that are powers of two follow the rule "ceil", as in `jax.nn`. The derivatives pass straight through the
 rounding.
 

@@ -1,8 +1,8 @@
-"""Operands of a block-scaled dot as the kernels want them: batches of matrices, quantised or not, cut into planes.
+"""Operands of a block-scaled dot in the kernels' form: batches of matrices, quantised or not, split into planes.
 
 A contraction over k may add its terms in any order, so packed elements are never interleaved again: with P elements to a unit of
 bytes, plane j of an operand holds the elements k = j, j + P, j + 2P, … and the dot is the sum of the P dots of planes. An operand that
-is not packed is cut into planes beforehand, by one strided copy; for the activations of a decoding step that is next to nothing.
+is not packed is split into planes beforehand, by one strided copy; for the activations of a decoding step its cost is negligible.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ _VECTOR = 16  # float32s that a processor handles at once, at most
 
 
 def scratch(side: Side, scales: Any, shape: tuple[int, ...], planes: int) -> list[Any]:
-  """Room for the scales of a block, decoded: they are used for many elements each.
+  """Scratch memory for the decoded scales of a block: each is used for many elements.
 
   Vectors along k that would need several scales at once find them repeated, one for each element.
   """

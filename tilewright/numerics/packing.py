@@ -1,11 +1,11 @@
-"""Sub-byte elements side by side in bytes, the first in the lowest bits, along one dimension.
+"""Packing of sub-byte elements into bytes along one dimension, the first in the lowest bits.
 
 Two 4-bit elements share a byte, four 2-bit elements too, and four 6-bit elements take three bytes:
 
     elements a b c d of 6 bits:   byte 0 = b₁b₀a₅…a₀   byte 1 = c₃…c₀b₅…b₂   byte 2 = d₅…d₀c₅c₄
 
 Unpacked naturally, element k of each group comes from the same bits of every group: it is a *plane*. Contractions use planes as they are,
-since the order of the terms of a sum is free: sum over k of a[k] b[k] is the sum over planes of what their elements give. Only the
+since the order of the terms of a sum is free: the sum over k of a[k] b[k] is the sum over planes of their dot products. Only the
 other operand, if it is not packed alike, has to be read with a stride.
 """
 

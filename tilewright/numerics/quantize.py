@@ -134,7 +134,7 @@ def _given_scale(given: Any, leading: tuple[int, ...]) -> jax.Array:
 
 
 def _of_each(scale: jax.Array | None, matrices: tuple[int, ...]) -> jax.Array | None:
-  """A global scale for each matrix of a stack: what `vmap` and `lax.scan` map over has that dimension."""
+  """A global scale for each matrix of a stack: `vmap` and `lax.scan` map over that dimension."""
   if scale is None or scale.ndim >= len(matrices):
     return scale
   return jnp.broadcast_to(expand_leading(scale, len(matrices)), matrices)

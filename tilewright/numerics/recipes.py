@@ -25,7 +25,7 @@ RULES = ("floor", "ceil", "divide")
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-  """What `quantize` does unless told otherwise. A block of None is one scale for all of the axis."""
+  """The defaults of `quantize`. A block of None is one scale for all of the axis."""
 
   name: str
   format: Format

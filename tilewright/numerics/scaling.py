@@ -15,7 +15,7 @@ from tilewright.numerics.formats import F8E8M0FNU, F32, Format
 
 @dataclasses.dataclass(frozen=True)
 class Scaling:
-  """What is decided before any number is seen."""
+  """The static part of block scaling."""
 
   format: Format
   scale_format: Format
@@ -27,7 +27,7 @@ class Scaling:
 def largest_magnitude(x: Any, axis: int | None = None) -> Any:
   """The largest magnitude of float32s, as one; NaN if there is a NaN. As integers the patterns are in the same order, with NaN on top.
 
-  A maximum of floats would not do: XLA's may drop a NaN on the CPU.
+  A maximum of floats is not enough: XLA's may drop a NaN on the CPU.
   """
   bits = jax.lax.bitcast_convert_type(x, jnp.int32) & 0x7FFFFFFF
   return jax.lax.bitcast_convert_type(jnp.max(bits, axis=axis, initial=0), jnp.float32)

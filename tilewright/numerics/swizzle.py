@@ -1,4 +1,4 @@
-"""Scales in the order that block-scaled tensor cores read them.
+"""Scales swizzled into the order in which block-scaled tensor cores read them.
 
 Rows are padded to 128 and columns (blocks along k) to 4. The array [B, R/128, 4, 32, C/4, 4] is then transposed to (0, 1, 4, 3, 2, 5): 128
 rows of 4 columns are 512 bytes side by side.

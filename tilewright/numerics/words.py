@@ -1,7 +1,7 @@
 """Operands of a block-scaled dot as pairs of bfloat16s, decoded by arithmetic on whole 32-bit words: for tensor cores.
 
 A word holds eight 4-bit elements. Shifted and masked, it holds two of them as bfloat16s: the sign and the three bits of magnitude moved
-apart, and what they stand for is a power of two of the value, which the scale makes up for.
+apart. Each is the value times a power of two, for which the scale compensates.
 
     seeM (a nibble of each half)  ->  s000 000e eM00 0000     = value * 2^-126
 
@@ -14,7 +14,7 @@ everything else from the second serves both of them, so that eight elements take
     six to the right     ---- --sE EMtF FN--     of which the bits of s and t in the half itself replace two:
     both                 s--- t-sE EMtF FN--     & 0x81C0: the first;   << 4, then & 0x81C0: the second
 
-A dot may add its terms in any order, so nothing is put back in order: k is seen as (blocks, words, halves, nibbles, pair), and `arranged`
+A dot may add its terms in any order, so the order is not restored: k is seen as (blocks, words, halves, nibbles, pair), and `arranged`
 puts an operand that is not packed in the same order. Every multiplication is exact: elements times scales have at most 8 significant bits
 (`exact_in_bfloat16`).
 """
@@ -55,7 +55,7 @@ def _iota(shape: tuple[int, ...], axis: int) -> Any:
 def decoded(data: Any, scales: Any, f: Format, block: int, scaling: Any = jnp.float32) -> Any:
   """Elements times scales, (rows, blocks, …) with all of k in the order of `arranged`, from blocks of rows with k last.
 
-  Scales are multiplied by powers of two as numbers of type `scaling`: as pairs of bfloat16 where two at a time are asked for.
+  Scales are multiplied by powers of two as numbers of type `scaling`: as pairs of bfloat16 where two at a time are requested.
   """
   scale = scales.astype(jnp.float32).astype(scaling)
   if _folds(f, scales.dtype):

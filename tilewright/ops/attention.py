@@ -1,15 +1,15 @@
-"""Flash attention, forward: softmax(q kᵀ · scale) v without ever writing the matrix of scores.
+"""Flash attention, forward: softmax(q kᵀ · scale) v without materialising the matrix of scores.
 
-For a block of queries, blocks of keys pass by. Kept are, for each query, the maximum m of its scores so far, the sum l of their
-exponentials relative to m, and the weighted sum of values; when m grows, the other two shrink by exp(old m - new m).
+For each block of queries, the kernel loops over blocks of keys. Per query it keeps the running maximum m of the scores, the sum l of their
+exponentials relative to m, and an accumulator of the weighted values; when m grows, the other two are rescaled by exp(old m - new m).
 
-Everything is kept transposed: scores are (keys, queries), so that what belongs to one query lies along one vector lane. Maxima and sums
-then need no steps across lanes, and both products read their right operand row by row:
+Everything is kept transposed: scores are (keys, queries), so that the data of one query lie in one vector lane. Maxima and sums
+then need no cross-lane reductions, and both products read their right operand row by row:
 
     s = k qᵀ (keys, queries)        p = exp(s - m)        acc += vᵀ p (depth, queries)
 
-Blocks of scores of which no query sees a key are skipped; that halves the work of causal attention. On a GPU, tensor cores want another
-arrangement: `attention_gpu`.
+Blocks of scores that are fully masked are skipped; that halves the work of causal attention. On a GPU, tensor cores need another
+layout: `attention_gpu`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
 
-# A score that no exponential sees: finite, so that differences of two of them are no NaN; and a power of two, so that its products with a
-# factor are exact, and their differences zero even if only one of them is rounded (as in a fused multiplication).
+# The score of a masked element: finite, so that the difference of two of them is not NaN; and a power of two, so that its products with a
+# factor are exact, and their differences zero even if only one of them is rounded (as in a fused multiply-add).
 NEVER = -(2.0**100)
 
 
@@ -204,7 +204,7 @@ def valid_rows(x: jax.Array, block: Any, rows: int, length: int) -> jax.Array:
 
 
 def masked(plan: Plan, scores: jax.Array, i: Any, j: Any, keys: int, *, keys_axis: int) -> jax.Array:
-  """Scores of a block with those that are not seen, or that lie past the last key, out of play."""
+  """The scores of a block, with those masked that a query does not see or that lie past the last key."""
   ragged = keys % plan.block_k != 0
   if plan.left is None and plan.right is None and not ragged:
     return scores

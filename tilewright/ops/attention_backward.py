@@ -1,12 +1,13 @@
-"""Flash attention, backward: two kernels that compute the scores again, block by block.
+"""Flash attention, backward: two kernels that recompute the scores, block by block.
 
 With p the weights and g the derivative of the output:
 
     dp = g vᵀ        ds = p * (dp - delta)        delta = sum(g * out), one number per query
     dq = ds k        dk = dsᵀ q                   dv = pᵀ g
 
-The first kernel holds a block of queries while keys pass by and adds up dq. The second holds a block of keys while queries pass by, of all
-heads that share it, and adds up dk and dv. As in the forward kernel, what is held lies along vector lanes, and sums are kept transposed.
+The first kernel holds a block of queries, loops over the keys and accumulates dq. The second holds a block of keys, loops over the queries
+of all heads that share it, and accumulates dk and dv. As in the forward kernel, the held block lies along vector lanes, and accumulators
+are kept transposed.
 """
 
 from __future__ import annotations

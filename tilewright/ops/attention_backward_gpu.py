@@ -1,8 +1,8 @@
 """Flash attention on NVIDIA GPUs, backward: the two kernels of `attention_backward`, laid out for tensor cores as the forward one is.
 
-The first holds a block of queries and adds up dq, with scores (queries, keys). The second holds a block of keys and adds up dk and dv, with
-scores (keys, queries): so the weights, and what is made of them, are left operands of the products with q and g, in registers. Both are
-rounded to the dtype of the inputs before they are multiplied.
+The first holds a block of queries and accumulates dq, with scores (queries, keys). The second holds a block of keys and accumulates dk and
+dv, with scores (keys, queries): so the weights p and their derivatives ds are left operands, in registers, of the products with g and q.
+Both are rounded to the dtype of the inputs before they are multiplied.
 """
 
 from __future__ import annotations

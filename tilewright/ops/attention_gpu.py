@@ -1,15 +1,15 @@
 """Flash attention on NVIDIA GPUs: the algorithm of `attention`, laid out for tensor cores.
 
-A block of threads takes a block of queries; blocks of keys and values arrive in shared memory ahead of time. Scores are (queries, keys): a
-row belongs to four lanes, so that its maximum is two exchanges away, and the weights, rounded to the dtype of the values, are the left
-operand of the second product where they are, in registers. Products of bfloat16 and float16 are exact and added up in float32; those of
+A thread block (CTA) takes a block of queries; blocks of keys and values are prefetched into shared memory. Scores are (queries, keys): a
+row is held by four lanes, so that its maximum takes two shuffles, and the weights, rounded to the dtype of the values, are the left
+operand of the second product directly from registers. Products of bfloat16 and float16 are exact and accumulated in float32; those of
 float32 are computed in float32, without tensor cores.
 
-Exponentials are powers of two, 2^(s · c - m · c) with c = scale · log2(e): so m is a maximum of products as they are, and the exponent is
-one fused multiplication. The logarithms that the backward kernels get are to base 2.
+Exponentials are powers of two, 2^(s · c - m · c) with c = scale · log2(e): so m is the maximum of the unscaled products, and the exponent
+is one fused multiply-add. The logarithms that the backward kernels get are to base 2.
 
-A block of queries meets the keys from a first block to a last one. The grid has as many steps as the block that meets most, and steps past
-the last do nothing. What needs no mask is told from what does: with causal attention only blocks along the diagonal are masked.
+A block of queries sees a contiguous range of blocks of keys. The grid has as many steps as the longest such range, and steps past
+the end of a range do nothing. Blocks that need no mask run without one: with causal attention only blocks along the diagonal are masked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tilewright.ops.attention import NEVER, Plan, contract, masked, valid_rows
 from tilewright.ops.rowwise import as_rows
 
 LOG2E = math.log2(math.e)
-_SCALES = (1e-6, 1e6)  # with which NEVER neither overflows nor comes near to a score
+_SCALES = (1e-6, 1e6)  # within which NEVER neither overflows nor comes near a score
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,21 +52,21 @@ class Band:
     return first, last
 
   def at(self, i: Any, step: Any) -> Any:
-    """The block of a step: steps past the last see the last again."""
+    """The block of a step: steps past the last one revisit the last block."""
     first, last = self.range(i)
     return step if self.is_whole else jnp.maximum(jnp.minimum(first + step, last), 0)
 
   @property
   def is_whole(self) -> bool:
-    """Whether all meet all."""
+    """Whether every block meets every other block."""
     return self.before is None and self.after is None
 
   def steps(self, blocks: int) -> int:
-    """The most blocks that one of so many blocks meets; at least one."""
+    """The largest number of blocks that one of `blocks` blocks meets; at least one."""
     return max(1, *(int(last) - int(first) + 1 for first, last in map(self.range, range(blocks))))
 
 
-# Of Python's numbers and of traced ones. The target knows bounds of these, and so which blocks lie inside of their arrays.
+# For Python numbers and traced ones. The target derives bounds of these, and so which blocks lie inside their arrays.
 def _least(x: Any, y: int) -> Any:
   return min(x, y) if isinstance(x, int) else jnp.minimum(x, y)
 
@@ -121,7 +121,7 @@ def each_kind(
 
 
 def in_steps(scale: float) -> tuple[float, float]:
-  """A factor of the scores, and one of the exponents: the second is positive, and all there is where it can be."""
+  """A factor of the scores, and one of the exponents: the second is positive, and is the whole scale where that is possible."""
   return (1.0, scale) if _SCALES[0] < scale < _SCALES[1] else (scale, 1.0)
 
 
@@ -132,13 +132,13 @@ def scores_of(plan: Plan, x: jax.Array, y: jax.Array) -> jax.Array:
 
 
 def to_base_2(plan: Plan) -> np.float32:
-  """What scores are multiplied with, so that weights are powers of two."""
+  """The factor of the scores that makes the weights powers of two."""
   return np.float32(in_steps(plan.scale)[1] * LOG2E)
 
 
 @dataclasses.dataclass(frozen=True)
 class ByQueries:
-  """The grid of a kernel that holds a block of queries, which the keys that it meets pass by: (blocks, heads, steps)."""
+  """The grid of a kernel that holds a block of queries and loops over the keys that it meets: (blocks, heads, steps)."""
 
   plan: Plan
   queries: int
@@ -158,7 +158,7 @@ class ByQueries:
     return self.band.steps(self.blocks)
 
   def block(self, n: Any) -> Any:
-    """Of causal attention, the last queries have most to do: they come first."""
+    """In causal attention the last queries have the most work: they are scheduled first."""
     return n if self.plan.right is None else self.blocks - 1 - n
 
   def of_queries(self, depth: int) -> pl.BlockSpec:

@@ -1,9 +1,9 @@
-"""How a library kernel runs, and how it checks what it is given.
+"""The choice of a target for library kernels, and checks of their arguments.
 
-Every op takes `interpret` and `native`. Left out, a kernel becomes native code where the program runs on the CPU or on an NVIDIA GPU and
-takes the portable lowering elsewhere; `native=True` insists on native code, and `interpret=True` asks for the portable lowering everywhere.
-Both are decided once, where the op is called, and travel as one small value, `How`, which is static under `jit` and in the rules of
-derivatives.
+Every op takes `interpret` and `native`. By default, a kernel becomes native code where the program runs on the CPU or on an NVIDIA GPU and
+uses the portable lowering elsewhere; `native=True` forces native code, and `interpret=True` forces the portable lowering everywhere.
+Both are resolved once, where the op is called, and passed on as one small value, `How`, which is static under `jit` and in derivative
+rules.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FLOATS = (np.dtype(jnp.float32), np.dtype(jnp.bfloat16), np.dtype(jnp.float16))
 
 @dataclasses.dataclass(frozen=True)
 class TunedParams(NativeParams):
-  """What NVIDIA's target is told of a kernel that others may run, too: see `nvgpu.CompilerParams`."""
+  """Parameters of the NVIDIA target for a kernel that other targets may run too: see `nvgpu.CompilerParams`."""
 
   num_warps: int | None = None
   cluster: tuple[int, ...] | None = None
@@ -59,7 +59,7 @@ class How:
 
 
 def how(interpret: bool | None, native: bool | None) -> How:
-  """What the two arguments of an op mean here."""
+  """Resolve the two arguments of an op."""
   if interpret and native:
     raise errors.KernelTypeError(
       "interpret=True asks for the portable lowering and native=True for native code. Leave one of them out."
@@ -69,7 +69,7 @@ def how(interpret: bool | None, native: bool | None) -> How:
 
 
 def platform() -> str:
-  """Where a program that is traced now will run, unless its inputs say otherwise."""
+  """The platform on which a program traced now will run, unless its inputs are on another one."""
   chosen = jax.config.jax_default_device
   if chosen is None:
     return pretend.real_backend()
@@ -80,7 +80,7 @@ def platform() -> str:
 
 
 def array(op: str, name: str, x: Any, *, min_rank: int = 0) -> jax.Array:
-  """An argument as an array of at least some rank."""
+  """An argument as an array of rank `min_rank` or more."""
   try:
     x = jnp.asarray(x)
   except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Cross-entropy of logits with integer labels, without ever writing the probabilities.
+"""Cross-entropy of logits with integer labels, without materialising the probabilities.
 
     loss = log(sum(exp(x))) - x[label]            dx = (softmax(x) - onehot(label)) * g
 

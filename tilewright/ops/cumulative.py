@@ -1,6 +1,6 @@
 """Running sums, products, maxima and minima along one dimension.
 
-A row is cut into blocks that pass by in order; what a row has come to so far is kept in scratch memory and joined to the next block.
+A row is cut into blocks that are processed in order; the running total of a row is kept in scratch memory and combined with the next block.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Depthwise convolution: each channel with a window of its own.
+"""Depthwise convolution: each channel has its own window.
 
-An instance computes some rows of an image. The input rows that it needs are copied into scratch memory, between columns of zeros, so that
-every tap of the window is a slice of it, and a result is one sum of products with channels along vector lanes:
+An instance computes some rows of an image. The input rows that it needs are copied into scratch memory, padded with columns of zeros, so
+that every tap of the window is a slice of it, and a result is one sum of products with channels along vector lanes:
 
     out[h, w, c] = sum over (i, j) of rows[h · stride + i, w · stride + j, c] · window[i, j, c]
 
@@ -127,7 +127,7 @@ def _depthwise(how: How, x: jax.Array, w: jax.Array, rows: Window, columns: Wind
 
 
 def _rows_of_a_block(rows: Window, tall: int, out_height: int, row: int, batch: int) -> int:
-  """So many that the rows they need fit half of L2, and that there are some blocks for each thread."""
+  """The number of rows for which the input rows fit half of L2, and each thread has several blocks."""
   fits = tiling.host_caches().l2 // 2 // (4 * row)
   count = max(1, (fits - rows.reach(tall)) // rows.stride + 1)
   return max(1, min(count, 16, -(-out_height * batch // 8), out_height))

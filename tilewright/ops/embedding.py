@@ -1,10 +1,10 @@
 """Rows of a table, gathered by index.
 
-The indices are prefetched scalars, so the index map itself says which row an instance gets: the kernel only copies it. The derivative
-adds rows to a table of zeros, one after another, since an index may come several times; columns are dealt out instead.
+The indices are prefetched scalars, so the index map selects an instance's row: the kernel only copies it. The derivative
+adds rows to a table of zeros sequentially, since an index may be repeated; it is parallel over columns instead.
 
-On a GPU, which has more to deal out to, indices are sorted first. An instance stands at each place of the sorted list, and the first of
-those with one index adds up the rows of all of them, in their order, so that the result does not depend on who is faster:
+A GPU needs more parallelism, so indices are sorted first. There is an instance for each position of the sorted list, and the first of
+those with equal indices adds up the rows of all of them, in order, so that the result is deterministic:
 
     indices  5 2 5 9     sorted  2 5 5 9     places  1 0 2 3     the second instance adds rows 0 and 2
 """
@@ -91,7 +91,7 @@ def _backward(how: How, num_rows: int, kept: Any, g: jax.Array) -> tuple[jax.Arr
   if how.on_gpu:
     return _summed_in_order(how, num_rows, indices, g, like.dtype), nothing
   block = tiling.divisor_near(width, max(16, pl.cdiv(width, 8)), 16)
-  if width % block:  # a strip of the table over its edge would be copied for each index
+  if width % block:  # a strip of the table that extends past its edge would be copied for each index
     block = width
 
   def kernel(indices_ref: Any, g_ref: Any, o_ref: Any) -> None:

@@ -1,8 +1,8 @@
-"""A matrix product in which groups of rows have a right operand of their own, as in a mixture of experts.
+"""A matrix product in which each group of rows has its own right operand, as in a mixture of experts.
 
-Rows lie in one array, group after group; how many belong to each is known only when the program runs. Blocks of rows do not care where
-groups begin, so a block may belong to several: the list of *tiles* pairs each block with each group that has rows in it, in order. The list
-is computed before the call and prefetched, so that block specs can follow it; an instance writes only its group's rows.
+Rows lie in one array, group after group; the group sizes are known only at run time. Blocks of rows are not aligned to
+groups, so a block may belong to several: the list of *tiles* pairs each block with each group that has rows in it, in order. The list
+is computed before the call and prefetched, so that block specs can index it; an instance writes only its group's rows.
 
     groups of 3, 5 and 0 rows, blocks of 4:   tiles (block 0, group 0), (block 0, group 1), (block 1, group 1)
 
@@ -166,7 +166,7 @@ def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes:
       slopes = jnp.where(own(g_ref.shape), g_ref[...], 0.0)
       o_ref[...] += jax.lax.dot_general(rows, slopes, (((0,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
-  # Groups without rows keep the zeros they begin with.
+  # Groups without rows keep their initial zeros.
   of_group = pl.BlockSpec((None, k, block_n), lambda j, t, b, g, s: (jnp.minimum(g[t], num_groups - 1), 0, j))
   out = jax.ShapeDtypeStruct((num_groups, k, n), jnp.float32)
   return pl.pallas_call(

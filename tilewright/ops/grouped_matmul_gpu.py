@@ -1,12 +1,12 @@
-"""`grouped_matmul` on an NVIDIA GPU: every group has tiles of its own, and a tile is a pipelined product of the tensor cores.
+"""`grouped_matmul` on an NVIDIA GPU: every group has its own tiles, and a tile is a pipelined tensor-core product.
 
-A tile is a number of rows of one group, from any row on; the last one of a group has fewer. Tiles run at the same time, since each writes
-rows of its own: the blocks of `x` and of the result are bounded slices that prefetched lists name.
+A tile is a number of rows of one group, starting at any row; the last one of a group may be shorter. Tiles run in parallel, since each
+writes its own rows: the blocks of `x` and of the result are bounded slices whose bounds are read from prefetched lists.
 
     groups of 3, 5 and 0 rows, tiles of 4:   rows 0-2 of group 0, rows 3-6 of group 1, row 7 of group 1
 
-Rows after the last group are a group without a matrix. There are at most as many tiles as blocks of rows, and one more for each group;
-those that are left over have no rows.
+Rows after the last group are a group without a matrix. There are at most as many tiles as blocks of rows, plus one for each group;
+unused tiles have no rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def tiles_of_groups(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, ja
   counts = (sizes + block - 1) // block
   ends = jnp.cumsum(counts)
   number = jnp.arange(pl.cdiv(m, block) + sizes.shape[0] - 1)
-  # A search of all at once is one kernel of XLA's, where one by halves is a loop.
+  # Comparing with all elements at once is one XLA kernel, where a binary search is a loop.
   group = jnp.searchsorted(ends, number, side="right", method="compare_all")
   group = jnp.minimum(group, sizes.shape[0] - 1)
   first = (number - (ends - counts)[group]) * block
@@ -93,7 +93,7 @@ def grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes: 
 def weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes: jax.Array) -> jax.Array:
   """For each group, the product of its rows of `x`, transposed, with its rows of `g`: (groups, k, n), added up in float32.
 
-  The tiles of all groups pass by. What is added up is written, and begins anew, where a group ends.
+  The kernel loops over the tiles of all groups. At the end of a group the accumulator is written and reset.
   """
   (m, k), n = x.shape, g.shape[1]
   rows, bk, bn = tiling.gpu_weight_slope_blocks(x.dtype.itemsize)
@@ -127,7 +127,7 @@ def weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes: 
   of_rows = lambda width, place: pl.BlockSpec(
     (pl.BoundedSlice(rows), width), lambda i, j, t, g, r, c: (pl.ds(r[t], c[t]), (i, j)[place])
   )
-  # Groups without rows keep the zeros they begin with.
+  # Groups without rows keep their initial zeros.
   of_group = pl.BlockSpec((None, bk, bn), lambda i, j, t, g, r, c: (jnp.clip(g[t], 0, num_groups - 1), i, j))
   out = jax.ShapeDtypeStruct((num_groups, k, n), x.dtype)
   return pl.pallas_call(

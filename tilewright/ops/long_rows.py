@@ -1,10 +1,10 @@
-"""Rows on a GPU that do not fit a CTA's registers, are too few to keep the device busy, or begin at no multiple of sixteen bytes.
+"""Row kernels on a GPU for rows that do not fit a CTA's registers, are too few to fill the device, or are not 16-byte aligned.
 
-An array is seen as a line. A CTA takes a chunk of a row from the last multiple of sixteen bytes at or before its begin on, so that all
-loads and stores are vectors, and masks what belongs to the neighbours:
+An array is seen as one-dimensional. A CTA's chunk of a row is extended downwards to the preceding 16-byte boundary, so that all
+loads and stores are vectorised, and elements of the neighbouring rows are masked:
 
     row 1 of 5 elements, vectors of 4     | 0 1 2 3 | 4 5 6 7 | 8 9 a b |
-                                                      ^ from here to a: elements 4 and a, b are masked
+                                                      ^ from here to b: elements 4, a and b are masked
 
 A row of one chunk is computed in one kernel. Of longer ones each chunk gives parts of the statistics, which are combined, and a second
 kernel maps the elements:
@@ -31,8 +31,8 @@ _MOST_HELD = 16384  # elements of a chunk that is a whole row: what a CTA of 102
 _LONGEST = 32768  # elements of a row that needs no masks and fits a CTA's registers
 _CHUNK = 8192  # elements of a chunk of a longer row
 _PASSING = 8192  # the same, where one CTA takes all chunks of a row
-_SMS = 132  # of an H200: with fewer rows than that, rows are cut
-_FEW = 4 * _CHUNK  # elements of rows that are cut though they would fit, where there are few
+_SMS = 132  # of an H200: with fewer rows than that, rows are split
+_FEW = 4 * _CHUNK  # elements of rows that are split though they would fit, where there are few
 _MOST_ELEMENTS = 2**31 - 2**20  # of an array: places are 32-bit numbers
 
 
@@ -66,7 +66,7 @@ def is_one_chunk(x: jax.Array) -> bool:
 
 
 def applies(how: How, x: jax.Array) -> bool:
-  """Whether rows of an array are better taken in this way."""
+  """Whether this way is better for the rows of an array."""
   rows, width = x.shape
   if not how.on_gpu or width < _SHORTEST or x.size >= _MOST_ELEMENTS or rows == 0:
     return False
@@ -128,7 +128,7 @@ def run(
         ref[...] = value.reshape(ref.shape)
 
   def turned(x: jax.Array) -> jax.Array:
-    """An array of a row's width as it lies for rows that begin at each place of a vector: one row for each."""
+    """A row-wide array shifted for each alignment of a row within a vector: one row per alignment."""
     return jnp.stack([jnp.pad(x, (s, count * chunk - width - s)) for s in range(each)])
 
   line = pl.BlockSpec((1, pl.Element(chunk)), lambda i, c: (0, begin(i) + c * chunk))
@@ -150,9 +150,9 @@ def run(
 
 
 def online(how: How, name: str, x: jax.Array, result: Callable[..., jax.Array]) -> jax.Array:
-  """`result(x, maximum, sum of exponentials)` of rows that are too long for registers, and enough for the device: a CTA takes a row twice.
+  """`result(x, maximum, sum of exponentials)` of rows that are too long for registers, and enough for the device: a CTA reads a row twice.
 
-  The second time it finds the row in L2. The maximum grows from chunk to chunk, and the sum shrinks with it.
+  The second pass hits L2. The running maximum grows from chunk to chunk, and the sum is rescaled with it.
   """
   rows, width = x.shape
   each = _PIECE // x.dtype.itemsize

@@ -1,8 +1,8 @@
-"""Matrix products with what follows them: act(x @ y + bias).
+"""Matrix products with a fused epilogue: act(x @ y + bias).
 
-The grid goes over blocks of the result, and along K within each. Partial results are added up where the result will stand if it has the
+The grid iterates over blocks of the result, and along K within each. Partial sums are accumulated in the result itself if it has the
 accumulator's dtype, else in scratch memory; bias and activation are applied in the last step along K, while the block is in the cache.
-Transposed operands are read as they are: only the block specs and the contracted dimension change.
+Transposed operands are read in place: only the block specs and the contracted dimension change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tilewright.runtime import jit
 from tilewright.runtime.user_line import names_line
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int8))
-JOINED = (np.dtype(jnp.bfloat16), np.dtype(jnp.int8))  # that CPUs multiply several at a time
+JOINED = (np.dtype(jnp.bfloat16), np.dtype(jnp.int8))  # that CPU instructions multiply several at a time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ def matmul(
     y: `(k, n)`, or `(n, k)` with `transpose_y`, of the dtype of `x`; with leading dimensions, they must be those of `x`.
     bias: `(n,)`, added to each row.
     activation: "gelu" (tanh form), "gelu_exact", "silu", "relu" or "tanh".
-    transpose_x: whether `x` is given with its last two dimensions exchanged.
+    transpose_x: whether `x` is given with its last two dimensions transposed.
     transpose_y: the same for `y`.
     out_dtype: of the result; by default that of `x`, or int32 for int8.
     blocks: sizes of the blocks along m, n and k; by default chosen from the shapes and the host's caches.
@@ -146,7 +146,7 @@ def _sizes(plan: Plan, x: jax.Array, y: jax.Array) -> tuple[int, int, int]:
 
 
 def _chosen_blocks(plan: Plan, m: int, n: int, k: int, dtype: np.dtype) -> MatmulBlocks:
-  """Blocks where the user gives none. Short ones pay in native code on the CPU, where a step along K costs next to nothing."""
+  """The default blocks. Short ones pay off in native code on the CPU, where a step along K costs almost nothing."""
   if plan.how.on_gpu:
     return tiling.gpu_matmul_blocks(m, n, k, dtype.itemsize)
   few = None
@@ -180,7 +180,7 @@ def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor:
 
 
 def finished(plan: Plan, total: jax.Array, bias: jax.Array | None, factor: jax.Array | None) -> jax.Array:
-  """What follows the sums."""
+  """The epilogue, applied to the accumulator."""
   activation = activation_of("matmul", plan.activation)
   if bias is not None:
     total = total + bias.astype(total.dtype)
@@ -203,7 +203,7 @@ def blocked(
 ) -> jax.Array:
   """The kernel, for a product of sizes (m, n, k); the arrays may have more, if that is zero along k.
 
-  With `splits`, each block of the result is computed in so many parts of K, as `(splits, m, n)` sums that nothing follows.
+  With `splits` (split-K), the result is `(splits, m, n)` partial sums over that many parts of K, without an epilogue.
   """
   m, n, k = sizes
   bm, bn, bk = blocks.m, blocks.n, blocks.k

@@ -1,11 +1,11 @@
-"""How matrix products are cut on an NVIDIA GPU, and what is done to operands before.
+"""Tiling of matrix products on an NVIDIA GPU, and preprocessing of their operands.
 
-Tensor cores are fed by copies of whole blocks, which want rows in multiples of sixteen bytes; blocks may hang over the edges. So an
-operand whose rows are not such is padded first, which is one pass over it, as XLA does. Operands of 32 bits are multiplied by warpgroups
-only where K runs along the rows of both: they are transposed first where there is enough work to pay for it.
+Tensor cores are fed by copies of whole blocks, which need row pitches in multiples of sixteen bytes; blocks may extend past the edges.
+So an operand with other rows is padded first, which is one pass over it, as XLA does. Operands of 32 bits are multiplied by warpgroups
+(wgmma) only where K is the contiguous dimension of both: others are transposed first if there is enough work to pay for it.
 
-Where the blocks of the result are too few for the device, K is cut too, and the parts of the sums, in float32, are added at the end, always
-in the same order.
+Where there are too few blocks of the result for the device, K is split too (split-K), and the partial sums, in float32, are added at the
+end, always in the same order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ROW = 16  # bytes
 _WORTH_A_PASS = (
-  512  # rows or columns that each element is multiplied with: from so many on, a pass over an operand is a small part
+  512  # rows or columns that each element is multiplied with: from this many on, a pass over an operand is a small part
 )
 
 
@@ -40,7 +40,7 @@ class Cut:
 
 
 def may_be_tf32(plan: Plan) -> bool:
-  """Whether float32 operands may be rounded to tf32, and no algorithm is asked for that multiplies otherwise."""
+  """Whether float32 operands may be rounded to tf32, and no other algorithm is requested."""
   given = plan.precision if isinstance(plan.precision, tuple) else (plan.precision,)
   exact = (lax.Precision.HIGHEST,)
   presets = (lax.DotAlgorithmPreset.DEFAULT, lax.DotAlgorithmPreset.TF32_TF32_F32)

@@ -168,7 +168,7 @@ def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Ar
   out = jax.ShapeDtypeStruct((m, n), x.dtype)
   if 0 in (m, k, n):
     return jnp.zeros(out.shape, out.dtype)
-  if how.on_gpu:  # sums of two products do not fit a thread's registers
+  if how.on_gpu:  # the accumulators of two products do not fit a thread's registers
     plan = Plan(how, out_dtype=x.dtype)
     gate = call(dataclasses.replace(plan, activation="silu"), x, w_gate, None)
     return call(plan, x, w_up, None, factor=gate)

@@ -4,8 +4,8 @@ With r = 1 / sqrt(mean of squares + eps) of a (for layer_norm: centred) row and 
 
     dx = r * (h - n * mean(h * n))            h = g * scale         (layer_norm: h is centred as well)
 
-and those towards scale and shift are sums over rows, of g * n and of g. The backward kernel computes n again from the row: reading it is
-cheaper than keeping it.
+and those towards scale and shift are sums over rows, of g * n and of g. The backward kernel recomputes n from the row: reading the row is
+cheaper than storing n.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _like(x: jax.Array) -> jax.ShapeDtypeStruct:
 def _of_long_rows(
   how: How, name: str, eps: float, x: jax.Array, shared: list[jax.Array], is_centred: bool
 ) -> jax.Array:
-  """Norms of rows that a GPU takes in chunks, see `long_rows`; `shared` are the scale and perhaps the shift."""
+  """Norms of rows that a GPU processes in chunks, see `long_rows`; `shared` are the scale and perhaps the shift."""
 
   def result(centred: jax.Array, r: jax.Array, scale: jax.Array, *shift: jax.Array) -> jax.Array:
     y = centred * r * scale.astype(jnp.float32)

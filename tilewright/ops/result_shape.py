@@ -3,9 +3,9 @@
     reshaped(rows, (687, 1, 202))      rows.reshape(687, 1, 202), in row-major order
 
 A kernel computes rows; its caller's array may have more dimensions. Where one of those is 1, several orders of dimensions mean the same
-bytes. XLA:CPU gives such a reshape of a kernel's result another order than the program's result has, and copies all of it from one to
-the other, which costs as much as a kernel that is bound by memory. So the order is said. Programs that are exported, and other platforms,
-do without.
+bytes. XLA:CPU gives such a reshape of a kernel's result a different layout than the program's result has, and inserts a copy from one to
+the other, which costs as much as a memory-bound kernel. So the layout is given explicitly. Exported programs, and other platforms, do
+not need it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _jax.mlir.register_lowering(row_major_p, _lower)
 
 
 def reshaped(x: jax.Array, shape: Sequence[int]) -> jax.Array:
-  """An array that a kernel has computed, in another shape."""
+  """A kernel's result, reshaped."""
   result = x.reshape(shape)
   is_ambiguous = 1 in result.shape[1:] and result.size > 0
   return row_major_p.bind(result) if is_ambiguous else result

@@ -1,11 +1,11 @@
-"""Rotary position embedding: each head's vector is turned, plane by plane, by angles that grow with the position.
+"""Rotary position embedding: each head's vector is rotated, plane by plane, by angles proportional to the position.
 
 The first and the second half (a, b) of a head are the coordinates of its planes:
 
     (a, b)  becomes  (a cos - b sin, b cos + a sin)
 
-A rotation's transpose turns back, so the derivative towards x is the same kernel with -sin. Those towards the tables, which usually
-nobody wants, are a kernel of their own, which JAX drops where they are not used.
+The transpose of a rotation is its inverse, so the derivative towards x is the same kernel with -sin. Those towards the tables, which are
+rarely needed, are a separate kernel, which JAX removes where they are unused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tilewright.runtime.user_line import names_line
 def rotary(
   x: jax.Array, cos: jax.Array, sin: jax.Array, *, interpret: bool | None = None, native: bool | None = None
 ) -> jax.Array:
-  """Turn the vectors of all heads by the angles of their positions; the result has the shape and dtype of `x`.
+  """Rotate the vectors of all heads by the angles of their positions; the result has the shape and dtype of `x`.
 
       angle = position[:, None] * 10000.0 ** (-jnp.arange(0, head_dim, 2) / head_dim)
       rotary(x, jnp.cos(angle), jnp.sin(angle))
@@ -101,7 +101,7 @@ def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, s
 
 
 def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, jax.Array]:
-  """What cos and sin are multiplied with, added up over heads and batch."""
+  """The derivatives towards cos and sin, summed over heads and batch."""
   rows, (batch, length, heads, _, half) = _rows(how, x), x.shape
   halves = pl.BlockSpec((None, rows, heads, 2, half), lambda i, j: (i, j, 0, 0, 0))
 

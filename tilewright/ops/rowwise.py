@@ -1,6 +1,6 @@
-"""Kernels over rows and over single elements: the body is a function of values, the blocks are chosen here.
+"""Row-wise and elementwise kernels: the body is a function of values, the blocks are chosen here.
 
-`by_rows` hands a kernel body a few rows at a time, `elementwise` a run of elements. An array of any rank is seen as rows of its last
+`by_rows` passes a kernel body a few rows at a time, `elementwise` a run of elements. An array of any rank is seen as rows of its last
 dimension. Rows past the end are poison and are never written, so bodies need no masks.
 """
 
@@ -38,7 +38,7 @@ def by_rows(
   num_rows, num_arrays = (
     arrays[0].shape[0],
     len(arrays),
-  )  # the kernel closes over no array, which would have it traced again
+  )  # the kernel closes over no array, which would cause a retrace
   if num_rows == 0 or any(0 in x.shape for x in arrays):
     return [jnp.zeros(o.shape, o.dtype) for o in outs]
   row_elements = max(math.prod(x.shape[1:]) for x in (*arrays, *outs))
@@ -81,8 +81,8 @@ def summed_over_rows(
 ) -> tuple[jax.Array, list[jax.Array]]:
   """Like `by_rows` with one output, and with sums over all rows: `body` gives the rows, then for each sum the rows to be added up.
 
-  Rows are dealt to a few groups, which run at the same time; within a group each block is added to the group's sums, and the groups'
-  sums are added at the end.
+  Rows are distributed over a few groups, which run in parallel; within a group each block is added to the group's partial sums, and those
+  are added at the end.
   """
   (num_rows, width), num_arrays = arrays[0].shape, len(arrays)
   if num_rows == 0 or width == 0:
@@ -113,7 +113,7 @@ def summed_over_rows(
 
   def rows_of(x: Any) -> pl.BlockSpec:
     rest = tuple(x.shape[1:])
-    # The last group may run out of blocks: it sees its last one again, and adds none of its rows.
+    # The last group may run out of blocks: it revisits its last one, and adds none of its rows.
     return pl.BlockSpec((block, *rest), lambda g, s: (jnp.minimum(g * steps + s, blocks - 1), *(0 for _ in rest)))
 
   rows_out, *sums = pl.pallas_call(

@@ -1,7 +1,7 @@
-"""`scaled_grouped_matmul` on an NVIDIA GPU: all tiles at the same time, elements decoded in registers.
+"""`scaled_grouped_matmul` on an NVIDIA GPU: all tiles in parallel, elements decoded in registers.
 
-A block of rows may meet several groups, so each tile has a block of its own in the result of the kernel, and a gather picks for every row
-the block of its own group. With few rows for each group, a tile takes all of k: its weights are read once, as in a decoding step. With
+A block of rows may span several groups, so each tile has its own block in the result of the kernel, and a gather selects for every row
+the block of its group. With few rows for each group, a tile takes all of k: its weights are read once, as in a decoding step. With
 many, k is the last dimension of the grid.
 """
 

@@ -1,6 +1,6 @@
 """`grouped_matmul` with quantised weights: a mixture of experts whose experts stay packed in memory.
 
-The same list of tiles as in `grouped_matmul` says which block of rows meets which expert; the expert's block is dequantised on its way into
+The list of tiles of `grouped_matmul` pairs blocks of rows with experts; the expert's block is dequantised on its way into
 the dot, as in `tilewright.numerics.scaled_dot`.
 """
 

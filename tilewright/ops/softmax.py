@@ -1,7 +1,7 @@
 """Softmax and its logarithm along one dimension.
 
-Each instance takes a few rows, which stay in the first cache over the three passes: the maximum, the sum of exponentials, and the division.
-The derivative is a kernel of its own, from the result: dx = y * (g - sum(g * y)).
+Each instance takes a few rows, which stay in L1 over the three passes: the maximum, the sum of exponentials, and the division.
+The derivative is a separate kernel that reads the result: dx = y * (g - sum(g * y)).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _same(x: jax.Array) -> list[jax.ShapeDtypeStruct]:
 
 
 def _of_long_rows(how: How, name: str, x: jax.Array, result: Callable[..., jax.Array]) -> jax.Array:
-  """`result(x, maximum, sum of exponentials)` of rows that a GPU takes in chunks, see `long_rows`."""
+  """`result(x, maximum, sum of exponentials)` of rows that a GPU processes in chunks, see `long_rows`."""
   if long_rows.is_one_chunk(x):
 
     def at_once(row: Row, x: jax.Array) -> jax.Array:

@@ -1,8 +1,8 @@
-"""What can be tuned in library kernels, and where tuned values come from. 0 leaves a decision to the heuristics of `tiling`.
+"""The tunable parameters of library kernels, and the lookup of tuned values. 0 leaves a decision to the heuristics of `tiling`.
 
     tilewright tune tilewright.ops:matmul 'bf16[4096,4096]' 'bf16[4096,4096]'
 
-On a CPU the blocks of a product are said by the number of parts that a dimension is cut into, which means something for every shape.
+On a CPU the blocks of a product are given as the number of parts that a dimension is split into, which is meaningful for every shape.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ ROWS_GPU = Declared(
 def matmul_blocks(
   how: How, batch: int, m: int, n: int, k: int, dtype: np.dtype, transposed: tuple[bool, bool], precision: Any = None
 ) -> tuple[GpuProduct | None, How]:
-  """The tuned way to cut a product, or None; and how to run it."""
+  """The tuned tiling of a product, or None; and how to run it."""
   if how.interpret:
     return None, how
   facts: dict[str, Any] = {"batch": batch, "m": m, "n": n, "k": k, "dtype": str(dtype), "transposed": transposed}

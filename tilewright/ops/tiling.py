@@ -1,8 +1,8 @@
-"""Block sizes, from the shapes of the arrays and the caches of the host.
+"""Heuristics for block sizes, from the shapes of the arrays and the caches of the host.
 
-A kernel that reads each block several times wants it to stay in a cache between the passes; a contraction wants blocks that are large, so
+A kernel that reads each block several times needs it to stay in a cache between the passes; a contraction needs blocks that are large, so
 that little is packed twice, and that keep all threads busy. A block size that divides its dimension is preferred over one that
-hangs over the edge: a block at an edge is copied and masked.
+extends past the edge: a block at an edge is copied and masked.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from collections.abc import Iterator
 _HOST = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 _FEW_ROWS = 16  # of a product's left operand: with more, its time is that of the multiplications
 _FEW_COLUMNS = 12  # of its right operand: little is packed then
-_STREAMS = 16  # rows of memory that are read side by side: with 32 it takes half as long again (Zen 4)
+_STREAMS = 16  # rows of memory that are read concurrently, as hardware prefetch streams (Zen 4 is slower with 32)
 _DEEP = 1536  # elements along K that a contraction takes at a time, about
 _LANES = 16  # of the widest vectors
 _PACKING = 10  # multiplications that take as long as to pack an element (Zen 4: 7 to 13, by dtype and by whether it is transposed)
 _ON_THE_WAY = 1.5  # the same for an element that the first strip of rows packs while it multiplies (Zen 4: 0.8 to 1.6)
-_COPYING = 32  # the same for copying one of a block that hangs over an edge
-_LEAST_ROWS = 64  # of a block: fewer use what is packed of the right operand too little
+_COPYING = 32  # the same for copying one of a block that extends past an edge
+_LEAST_ROWS = 64  # of a block: fewer reuse the packed right operand too little
 _TILES = 5  # how much longer packing takes beside multiplications in AMX's tile registers
 _DELAY = (
   1 / 30
-)  # of a block, for each further thread: what the last of them is late at the end (16 threads: half a block)
-_GPU_BLOCKS = 256  # blocks of threads that a device runs side by side, about
+)  # of a block, for each further thread: how late the last of them is at the end (16 threads: half a block)
+_GPU_BLOCKS = 256  # CTAs that a device runs concurrently, about
 _GPU_PART = 2048  # elements: 128 threads with two vectors of eight each, where nothing is reduced
-_GPU_PIECES = 1024  # the same with two vectors of four: what goes with them in float32 comes in vectors of four
+_GPU_PIECES = 1024  # the same with two vectors of four: the float32 arrays beside them are loaded in vectors of four
 _GPU_BLOCK = 4096  # elements: 128 threads with four vectors of eight each
 _GPU_PAIR = 2048  # the same, of two rows: 256 threads with a vector of eight each
-_GPU_PROCESSORS = 96  # that shall have a block of a matrix product; more or fewer change the speed alone
+_GPU_PROCESSORS = 96  # SMs that should have a block of a matrix product; more or fewer change only the speed
 # An H200, for estimates: SMs; of one SM in a cycle multiply-adds of halves, bytes from L2 and from memory; cycles of a CTA before and after
 # its products, and of one more kernel.
 _SMS, _MACS, _L2_BYTES, _HBM_BYTES, _BEGIN, _LAUNCH = 132, 2048, 64.0, 17.0, 8000, 4000
@@ -41,7 +41,7 @@ _ROW_BYTES = 128  # of a step along K: what a TMA box has
 _SPLITS = (1, 2, 3, 4, 6, 8, 12, 16)
 # Blocks of a CTA, and which part of the tensor cores' speed it reaches with them: by warpgroups, and by warps (mma.sync).
 _GROUP_TILES = {(128, 256): 0.85, (128, 128): 0.75, (64, 256): 0.6, (64, 128): 0.45, (64, 64): 0.3}
-_UNKNOWN_TILE = 0.4  # the same, of blocks that nobody measured
+_UNKNOWN_TILE = 0.4  # the same, for blocks without a measurement
 _NARROW_READS = {64: 0.72, 128: 0.92}  # of memory's speed, by columns of a block: rows of 128 bytes lie in many pages
 _WARP_TILES = {(128, 128): 0.35, (64, 128): 0.3, (64, 64): 0.25}
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -58,7 +58,7 @@ class Caches:
 
 @functools.cache
 def host_caches() -> Caches:
-  """This host's caches; cautious sizes where the system does not tell."""
+  """This host's caches; conservative sizes where the system does not report them."""
   found: dict[str, int] = {}
   for index in sorted(_HOST.glob("index*")):
     try:
@@ -90,16 +90,16 @@ def _divisors(size: int) -> list[int]:
 
 
 def rows_per_block(num_rows: int, row_bytes: int, passes: int = 2) -> int:
-  """How many rows of a matrix one instance takes: as many as stay in the first cache together with what is computed from them."""
+  """How many rows of a matrix one instance takes: as many as fit L1 together with what is computed from them."""
   budget = host_caches().l1 // max(1, passes)
   return divisor_near(num_rows, max(1, budget // max(1, row_bytes)))
 
 
 def rows_per_gpu_block(num_rows: int, row_elements: int, is_sharing: bool = False) -> int:
-  """Rows for one block of threads: a power of two, so that each thread has a few vectors, and that there are blocks for all processors.
+  """Rows for one CTA: a power of two, such that each thread has a few vectors, and there are CTAs for all SMs.
 
-  Where all blocks share an array, few rows go in pairs that give each of 256 threads a vector: all blocks ask for that array at once, and
-  half as many wait less for each other.
+  Where all CTAs share an array, few rows go in pairs that give each of 256 threads a vector: all CTAs load that array at once, and half as
+  many CTAs contend less.
   """
   rows = 1
   padded = 1 << max(0, row_elements - 1).bit_length()  # as threads hold a row
@@ -114,17 +114,17 @@ def rows_per_gpu_block(num_rows: int, row_elements: int, is_sharing: bool = Fals
 
 
 def row_groups(on_gpu: bool) -> int:
-  """Into how many groups rows are dealt that are added up: enough for all processors, and few sums to add in the end."""
+  """The number of groups of rows for sums over rows: enough for all processors, and few partial sums to add at the end."""
   return _GPU_BLOCKS if on_gpu else 16
 
 
 def elements_per_gpu_block(size: int) -> int:
-  """How many elements of an elementwise kernel one block of threads takes."""
+  """How many elements of an elementwise kernel one CTA takes."""
   return min(size, _GPU_PART)
 
 
 def part_of_gpu_row(count: int, size: int) -> int:
-  """How many of `count` pieces of a row, each of `size` elements, one block of threads takes: all blocks have as many."""
+  """How many of `count` pieces of a row, each of `size` elements, one CTA takes: all CTAs have the same number."""
   return max(n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * size <= _GPU_PIECES))
 
 
@@ -153,17 +153,17 @@ class MatmulBlocks:
 def matmul_blocks(m: int, n: int, k: int, on_the_way: bool = True, in_tiles: bool = False) -> MatmulBlocks:
   """Blocks of a contraction on the CPU: those that take all threads together the least time, by the estimate below.
 
-  A block has all of K: the code of a contraction cuts K, and the rows of a block, as its caches want them. So blocks only share the work
-  among threads. Each packs all that it reads, which speaks for large ones; the last one of a thread may be late, which speaks for small
-  ones. `on_the_way` says whether the right operand is packed while it is multiplied: rows of it lie side by side, and it has four bytes
-  per element, or becomes that. `in_tiles` says whether it is multiplied in AMX's tile registers.
+  A block has all of K: the code of a contraction tiles K, and the rows of a block, for its caches. So blocks only distribute the work
+  over threads. Each packs all that it reads, which favours large ones; the last one of a thread may finish late, which favours small
+  ones. `on_the_way` is whether the right operand is packed while it is multiplied: rows of it are contiguous, and it has four bytes
+  per element, or is converted to that. `in_tiles` is whether it is multiplied in AMX's tile registers.
   """
   packing = _PACKING * (_TILES if in_tiles else 1)
   return min(_shares(m, n, k), key=lambda blocks: _time(m, n, blocks, packing, _ON_THE_WAY if on_the_way else packing))
 
 
 def _shares(m: int, n: int, k: int) -> Iterator[MatmulBlocks]:
-  """Ways to cut a product into equal blocks, one or a few for each thread, whose packed right operands all stay in the third cache."""
+  """Ways to cut a product into equal blocks, one or a few for each thread, whose packed right operands all fit L3."""
   threads = num_threads()
   fits = max(256, host_caches().l3 // (2 * threads) // (4 * min(k, _DEEP) or 1))
   least = _LEAST_ROWS if n > _FEW_COLUMNS else 2 * _FEW_ROWS
@@ -179,14 +179,14 @@ def _time(m: int, n: int, blocks: MatmulBlocks, packing_left: float, packing_rig
   """How long all threads take for a product, in multiplications along M and N. Its size along K is the same for all blocks."""
   multiplied = blocks.m * -(-blocks.n // _LANES) * _LANES
   packed = packing_left * blocks.m + packing_right * blocks.n
-  copied = (blocks.m if m % blocks.m else 0) + (blocks.n if n % blocks.n else 0)  # what hangs over an edge
+  copied = (blocks.m if m % blocks.m else 0) + (blocks.n if n % blocks.n else 0)  # blocks that extend past an edge
   turns = -(-(-(-m // blocks.m) * -(-n // blocks.n)) // num_threads())
   late = min(1 / 2, _DELAY * (num_threads() - 1))
   return (turns + late) * (multiplied + packed + _COPYING * copied)
 
 
 def gpu_matmul_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
-  """Blocks of a contraction on a GPU: of two-byte floats as large as the sums fit registers, as long as there are some for most processors.
+  """Blocks of a contraction on a GPU: of two-byte floats as large as accumulators fit registers, as long as there are some for most SMs.
 
   Others are multiplied without tensor cores, and go through shared memory in smaller blocks.
   """
@@ -200,7 +200,7 @@ def gpu_matmul_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks:
 
 @dataclasses.dataclass(frozen=True)
 class GpuProduct:
-  """How a matrix product is cut on a GPU: the block of one CTA, and into how many parts of K, whose sums are added at the end."""
+  """The tiling of a matrix product on a GPU: the block of one CTA, and the number of parts of K (split-K)."""
 
   blocks: MatmulBlocks
   splits: int = 1
@@ -208,7 +208,7 @@ class GpuProduct:
 
 @functools.lru_cache(maxsize=4096)
 def gpu_product(m: int, n: int, k: int, itemsize: int, batch: int = 1, by_warps: bool = False) -> GpuProduct:
-  """The way to cut a product for tensor cores that takes least, by the estimate below; `by_warps` where warpgroups cannot multiply it."""
+  """The fastest tiling of a product for tensor cores, by the estimate below; `by_warps` where warpgroups cannot multiply it."""
   blocks = _WARP_TILES if by_warps else _GROUP_TILES
   depth = max(_ROW_BYTES // itemsize, 32)
   return min(
@@ -239,7 +239,7 @@ def _gpu_cycles(m: int, n: int, k: int, itemsize: int, batch: int, own: GpuProdu
 
 
 def gpu_cycles(m: int, n: int, k: int, itemsize: int, batch: int, own: GpuProduct) -> float:
-  """The estimate for a product by warpgroups that is cut in some way, also one that the heuristic does not consider."""
+  """The estimate for a product by warpgroups with a given tiling, also one that the heuristic does not consider."""
   known = _GROUP_TILES.get((own.blocks.m, own.blocks.n), _UNKNOWN_TILE)
   return _gpu_cycles(m, n, k, itemsize, batch, own, known)
 
@@ -255,7 +255,7 @@ def attention_blocks(
   """How many queries and keys a block of attention has; `is_banded` says whether some queries do not see some keys.
 
   On a GPU, a warp takes sixteen queries: what it holds of the scores and of the output must fit its registers. Blocks are multiples of
-  what tensor cores take, and may hang over the end. Which are best was measured on an H200.
+  the tensor cores' shapes, and may extend past the end. The choice is from measurements on an H200.
   """
   if not on_gpu:
     return divisor_near(queries, 128, 32), divisor_near(keys, 128, 16)
@@ -265,23 +265,23 @@ def attention_blocks(
 
 @dataclasses.dataclass(frozen=True)
 class BackwardBlocks:
-  """Lengths of the blocks that a backward kernel of attention holds, and of those that pass by."""
+  """Lengths of the blocks that a backward kernel of attention holds, and of those that it loops over."""
 
   held: int
   passing: int
 
 
 def attention_backward_blocks(depth: int, itemsize: int) -> tuple[BackwardBlocks, BackwardBlocks]:
-  """Of attention's two backward kernels on a GPU: that of the queries, which has sums of one product, and that of the keys, with two."""
+  """For attention's two backward kernels on a GPU: that of the queries, with one accumulator, and that of the keys, with two."""
   if itemsize != 2:
     return BackwardBlocks(32, 32), BackwardBlocks(32, 32)
   return BackwardBlocks(128, 64), BackwardBlocks(128, 64 if depth <= 64 else 32)
 
 
 def few_rows_blocks(m: int, n: int, k: int, itemsize: int) -> MatmulBlocks | None:
-  """Blocks of a contraction with few rows on the left, which is as fast as the right operand is read from memory.
+  """Blocks of a contraction with few rows on the left, which is bound by reading the right operand from memory.
 
-  A block holds long pieces of a few rows of it: as many as the processor follows at a time. What is added up in the result stays in
+  A block holds long pieces of a few rows of it: as many as the processor prefetches concurrently. The partial sums in the result stay in
   the cache meanwhile. None where there are more rows to compute with, where the right operand stays in the cache from call to call, or
   where K has no such divisor.
   """

@@ -1,16 +1,16 @@
 """The largest elements of each row, without sorting.
 
-The order is total: larger first, and among equals the one that comes first. So the next element is the largest among those that come
-after the last one found, and nothing has to be marked as taken. Floats are compared as integers that have the same order (with NaN above
+The order is total: larger first, and among equals the lower index first. So the next element is the largest among those after the last one
+found in this order, and nothing has to be marked as taken. Floats are compared as integers that have the same order (with NaN above
 infinity, as in `jax.lax.top_k`).
 
-A row is cut into groups, and of each group the best element that is left is known:
+A row is cut into groups, and the kernel keeps the best remaining element of each group:
 
     row     3 1 4 1 | 5 9 2 6 | 5 3 5 8        best of each group   4 9 8
     step 1  9 is found, in the second group:   its best becomes     4 6 8
     step 2  8 is found, in the third group:    its best becomes     4 6 5
 
-So the whole row is looked at once, and each of the k steps looks at the groups' bests and at one group.
+So the whole row is read once, and each of the k steps reads the groups' bests and one group.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 def top_k(
   x: jax.Array, k: int, *, interpret: bool | None = None, native: bool | None = None
 ) -> tuple[jax.Array, jax.Array]:
-  """The `k` largest elements along the last dimension, in falling order, and where they are.
+  """The `k` largest elements along the last dimension, in descending order, and their indices.
 
   Args:
     x: `(..., n)` of a float or a signed integer dtype of at most 32 bits.

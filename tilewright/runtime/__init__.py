@@ -1,1 +1,1 @@
-"""What touches the world: JAX's internals, the JIT, devices, caches and dumps."""
+"""Everything with external effects: JAX's internals, the JIT, devices, caches and dumps."""

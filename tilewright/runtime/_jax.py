@@ -217,7 +217,7 @@ def user_line(error: BaseException) -> str:
 
 
 def is_raised_by_user(error: BaseException) -> bool:
-  """Whether the user's own code raised an error, or Python in it. (JAX takes its own frames out of tracebacks, and notes that it did.)"""
+  """Whether the user's own code raised an error, or Python called from it. (JAX removes its own frames from tracebacks, with a note.)"""
   at = error.__traceback__
   while at is not None and at.tb_next is not None:
     at = at.tb_next
@@ -227,7 +227,7 @@ def is_raised_by_user(error: BaseException) -> bool:
 
 
 def is_alive(x: Any) -> bool:
-  """Whether a value may be used where this is called: it is none of a trace, or the trace is one of those that are under way."""
+  """Whether a value may be used where this is called: it is not a tracer, or its trace is still active."""
   trace = core.trace_ctx.trace
   while isinstance(x, core.Tracer) and trace is not None:
     if x._trace is trace:

@@ -1,14 +1,14 @@
-"""A cache on disk, shared by all processes of a user: compiled code, and what decides which code is compiled.
+"""An on-disk cache, shared by all processes of a user: compiled code, and the data that decide which code is compiled.
 
     cache.put("cpu", name, contents)      kept as DIRECTORY/cpu/NAME, sealed for that kind and name
     cache.get("cpu", name)                contents, or None
 
-A name is the hash of everything the entry depends on (`key`). Entries are code, so `runtime.trust` decides what is believed. A directory
-that another user could have written to is not used: a private temporary one serves instead, for this process. An entry that is not sealed
-with the user's key under its own name is reported, removed and made anew.
+A name is the hash of everything the entry depends on (`key`). Entries are code, so `runtime.trust` decides which are trusted. A directory
+that another user could have written to is not used: a private temporary one replaces it, for this process. An entry that is not sealed
+with the user's key under its own name is reported, removed and rebuilt.
 
-An entry is written to a temporary name and renamed, so that no one ever sees half of it. The cache stays below `limit()` bytes: the entries
-that were not used for the longest time go first. Any number of processes may write, use and remove entries at once.
+An entry is written to a temporary name and renamed, so that readers never see a partial entry. The cache stays below `limit()` bytes: the
+least recently used entries are evicted first. Any number of processes may write, use and remove entries concurrently.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def get(kind: str, name: str) -> bytes | None:
 
 
 def put(kind: str, name: str, contents: bytes) -> None:
-  """Keep an entry. If that is not possible, warn and go on."""
+  """Store an entry. If that is not possible, warn and continue."""
   try:
     with _opened(kind, create=True) as (path, top, folder):
       trust.write(folder, name, trust.seal(trust.key(top), kind, name, contents=contents))
@@ -133,7 +133,7 @@ def _enter(stack: contextlib.ExitStack, path: pathlib.Path, kind: str, create: b
 
 _UNUSABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _lock = threading.RLock()
-_instead: dict[pathlib.Path, pathlib.Path] = {}  # directories that are not trusted, and what serves in their place
+_instead: dict[pathlib.Path, pathlib.Path] = {}  # untrusted directories, and their replacements
 
 
 def _private(wanted: pathlib.Path, why: str) -> pathlib.Path:
@@ -267,7 +267,7 @@ def info() -> Info:
 
 
 def clear() -> Info:
-  """Remove all entries; gives what there was."""
+  """Remove all entries; returns what the cache held."""
   before = info()
   if before.refused is None and before.kinds:
     with trust.directory(before.directory) as top:

@@ -1,13 +1,13 @@
-"""Memory for machine code: pages of a few large mappings, written once, then only read and executed, and given back.
+"""An allocator for machine code: pages of a few large mappings, written once, then only read and executed, and freed.
 
     address = code_memory.place(lambda address: bytes, nbytes)      # contents may depend on where they will be
     code_memory.free(address, nbytes)
 
 A system bounds how many mappings a process may have (65,530 on Linux unless configured). A piece of code takes whole pages of a region, and
 all pages of a region that are not being written have the same protection, so that a region is one mapping however many pieces it holds.
-No page is ever writable and executable at once. Pages that are freed go back to the system and are zero when they are used again.
+No page is ever writable and executable at once. Freed pages are returned to the system and are zero when they are reused.
 
-Nothing here belongs to a Python object: when the interpreter ends, threads of XLA may still run code.
+No allocation is owned by a Python object: when the interpreter exits, threads of XLA may still run code.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _clear() -> Any:
 
 
 def _synchronise(address: int, nbytes: int) -> None:
-  """Let processors execute what was written."""
+  """Synchronise the instruction caches with what was written."""
   if platform.machine() == "aarch64":
     _clear()(address, address + nbytes)
 
@@ -177,7 +177,7 @@ def _take(pages: int) -> int:
 
 
 def free(address: int, nbytes: int) -> None:
-  """Give back what `place` gave. Nothing may run there any more."""
+  """Free what `place` returned. Nothing may run there any more."""
   pages = _pages(nbytes)
   with _lock:
     (region,) = (own for own in _regions if own.base <= address < own.base + own.pages * _PAGE)

@@ -1,7 +1,7 @@
 """The CUDA driver: PTX to machine code, and machine code to a kernel that can be launched on any device of the process.
 
-It is called through ctypes, so that a kernel needs nothing but the driver itself, and starting up costs the time of loading it: importing
-`cuda-bindings` takes longer than everything else that is done for a kernel whose code is on disk.
+It is called through ctypes, so that a kernel depends only on the driver itself, and start-up costs only the time of loading it: importing
+`cuda-bindings` takes longer than all other work for a kernel whose code is on disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
 _DYNAMIC_SHARED_BYTES = 8  # CUfunction_attribute
 _INPUT_PTX = 1  # CUjitInputType
 _ERROR_LOG, _ERROR_LOG_BYTES = 5, 6  # CUjit_option
-_FREE_SHARED_BYTES = 48 * 1024  # what every kernel may have without asking
+_FREE_SHARED_BYTES = 48 * 1024  # what every kernel may use without opting in
 
 _lock = threading.Lock()
 _loaded: dict[int, tuple[Any, Any]] = {}  # libraries, with their handles, by the address of these
@@ -63,7 +63,7 @@ def _call(function: str, *args: Any, what: str) -> None:
 
 
 def _number(function: str, *args: Any, what: str) -> int:
-  """What a function writes to its first argument."""
+  """The integer that a driver function writes to its first argument."""
   found = ctypes.c_int()
   _call(function, ctypes.byref(found), *args, what=what)
   return found.value
@@ -97,7 +97,7 @@ def function_address(name: str) -> int:
 
 
 def call(function: str, *args: Any, what: str) -> None:
-  """Call a function of the driver, or raise what it says, while doing something."""
+  """Call a function of the driver, or raise its error; `what` describes the operation."""
   _call(function, *args, what=what)
 
 
@@ -159,8 +159,8 @@ def assemble(ptx: str, device: int = 0) -> bytes:
 def load(code: bytes, name: str, shared_bytes: int, devices: Sequence[int]) -> Any:
   """The handles of a kernel, in machine code or in PTX that ends with a zero, by the number of the device: an array that stays where it is.
 
-  On a device that is in use, the handle is a function of its context. On another, it is one that belongs to no context, of which the driver
-  looks for the function at each launch; that takes a while, and gives way to a function when there is one (`load_onto_devices_in_use`).
+  On a device that is in use, the handle is a function of its context. On another, it is a context-independent kernel, for which the driver
+  looks up the function at each launch; that is slow, and is replaced by a function when there is one (`load_onto_devices_in_use`).
   Devices that are not among `devices`, as they do not run the code, have none.
   """
   library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
@@ -183,7 +183,7 @@ def load(code: bytes, name: str, shared_bytes: int, devices: Sequence[int]) -> A
 
 
 def unload(handles: Any) -> bool:
-  """Take a kernel from all devices, which nothing launches any more; False if the driver does not want to, as while it records a graph."""
+  """Unload a kernel that is no longer launched from all devices; False if the driver refuses, as during graph capture."""
   with _lock:
     library, _ = _loaded[ctypes.addressof(handles)]
     driver = _driver()
@@ -200,7 +200,7 @@ def unload(handles: Any) -> bool:
 
 
 def load_onto_devices_in_use() -> None:
-  """Bring kernels onto devices that are in use by now. The driver would do so at the first launch, and XLA may record a graph then."""
+  """Load kernels onto devices that are in use by now. The driver would do so at the first launch, when XLA may be capturing a graph."""
   if not _waiting:
     return
   with _lock:
@@ -242,7 +242,7 @@ def _keep_context(device: int) -> None:
 
 
 def event(device: int = 0) -> ctypes.c_void_p:
-  """An event that takes the time, of a device's context."""
+  """A timing event, of a device's context."""
   made = ctypes.c_void_p()
   _keep_context(device)
   with _context(device):
@@ -251,12 +251,12 @@ def event(device: int = 0) -> ctypes.c_void_p:
 
 
 def record(made: ctypes.c_void_p, stream: int) -> None:
-  """Have a stream note the time when it comes to this place."""
+  """Record an event on a stream."""
   _call("cuEventRecord", made, ctypes.c_void_p(stream), what="recording an event")
 
 
 def seconds_between(first: ctypes.c_void_p, last: ctypes.c_void_p) -> float:
-  """The device's time between two events, when it has come to the second."""
+  """Wait for the second event; the device's time between the two."""
   milliseconds = ctypes.c_float()
   _call("cuEventSynchronize", last, what="waiting for an event")
   _call("cuEventElapsedTime", ctypes.byref(milliseconds), first, last, what="asking for the time between events")

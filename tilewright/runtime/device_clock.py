@@ -1,11 +1,11 @@
-"""Time by the clock of an NVIDIA GPU: CUDA events, recorded on XLA's own stream.
+"""Timing by the clock of an NVIDIA GPU: CUDA events, recorded on XLA's own stream.
 
     clock = DeviceClock()
     clock.start(); for _ in range(100): result = program(x)
     seconds = clock.stop()
 
-XLA runs the programs of a device one after the other on one stream. So a program that only records an event, before and after some
-others, gives the time between them as the device saw it: the host's time to ask for the first and to notice the last is not in it.
+XLA runs the programs of a device in order on one stream. So programs that only record an event, before and after some
+others, measure the device time between them: the host's launch and synchronisation overheads are not included.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _answer_version(extension: int) -> None:
 
 
 def _stream(frame: int) -> int:
-  """The stream on which XLA wants the work of a call."""
+  """The stream on which XLA runs a call."""
   api, context = _read(frame, ffi.FRAME_API), _read(frame, ffi.FRAME_CONTEXT)
   asked = (ctypes.c_uint64 * 4)(_STREAM_GET_BYTES, 0, context, 0)
   _Handler(_read(api, ffi.api_function_offset("XLA_FFI_Stream_Get")))(ctypes.addressof(asked))
@@ -73,7 +73,7 @@ class DeviceClock:
     self._first = self._programs[0]()
 
   def stop(self) -> float:
-    """Seconds of the device since `start`, when everything that was asked for is done."""
+    """Seconds of the device since `start`, when all work enqueued so far is done."""
     jax.block_until_ready(self._programs[1]())
     return cuda.seconds_between(*self._events)
 

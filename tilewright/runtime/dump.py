@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 
 def directory() -> pathlib.Path | None:
-  """Where dumps go, or None if they are not wanted."""
+  """The directory of dumps, or None if dumps are disabled."""
   chosen = os.environ.get("TILEWRIGHT_DUMP")
   return pathlib.Path(chosen) if chosen else None
 
@@ -36,7 +36,7 @@ class Dump:
     self.count = 0
 
   def stage(self, name: str, text: Callable[[], str]) -> None:
-    """Write a stage; its text is made only if it is wanted."""
+    """Write a stage; its text is produced only if dumps are enabled."""
     if self.folder is None:
       return
     self.count += 1

@@ -1,12 +1,12 @@
-"""ELF objects, as LLVM emits them for x86-64 and AArch64: what they hold, and their bytes once it is known where they will be.
+"""A reader and relocator of ELF objects, as LLVM emits them for x86-64 and AArch64.
 
     image = elf.Image(object_code)
     code, data = image.bytes_at(code_address, data_address, external)     # relocated
     image.names_at(code_address, data_address)                            # {"point": address, ...}
 
-LLVM's large code model refers to code and data by 64-bit addresses, so relocation is to write those. An image has two blocks: sections that
-are written to, and all others. AArch64 calls reach 128 MiB only, and it reads addresses of what others may define from a table (GOT): the
-code block ends with a stub for each function that is called elsewhere, and with that table.
+LLVM's large code model refers to code and data by 64-bit addresses, so relocation writes those. An image has two blocks: writable sections,
+and all others. AArch64 calls reach 128 MiB only, and addresses of external symbols are read from a table (GOT): the
+code block ends with a stub for each external function that is called, and with that table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ External = Callable[[str], int]
 
 
 class BadObjectError(errors.NativeCodeError):
-  """Not object code that can be linked here."""
+  """Object code that cannot be linked here."""
 
 
 # --- relocations -------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Image:
     return found
 
   def names_at(self, code: int, data: int) -> dict[str, int]:
-    """The addresses of what other code may see."""
+    """The addresses of the global symbols."""
     bases = {False: code, True: data}
     return {
       name: bases[self._is_data(section)] + self._offsets[section] + value
@@ -206,7 +206,7 @@ class Image:
     }
 
   def bytes_at(self, code: int, data: int, external: External) -> tuple[bytes, bytes]:
-    """Both blocks, relocated for these addresses. `external` finds what the object does not define."""
+    """Both blocks, relocated for these addresses. `external` resolves undefined symbols."""
     try:
       return self._relocated({False: code, True: data}, external)
     except (struct.error, IndexError, ValueError, OverflowError) as e:

@@ -1,10 +1,10 @@
-"""Python's search for garbage, put off while objects are made that soon go all together.
+"""Postponing Python's garbage collection while short-lived objects are allocated.
 
     with garbage.postponed():
       text = str(module)      # an IR of many thousand small objects that point to each other, and none of them is used afterwards
 
-Otherwise the IR of a kernel grows old while it is made, and old objects are what full searches wait for: those go through the whole heap of
-the process, JAX's included, and took a twelfth of the time of compiling.
+Otherwise the IR of a kernel is promoted to the old generation while it is built, which triggers full collections: those traverse the
+whole heap of the process, JAX's included, and took a twelfth of the compile time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
-  """No search begins inside, unless another thread asks for it. Where none would begin anyway, that stays so."""
+  """No collection starts inside, unless another thread requests it. Collection that is already disabled stays disabled."""
   was_enabled = gc.isenabled()
   gc.disable()
   try:

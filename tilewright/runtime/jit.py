@@ -1,8 +1,8 @@
-"""LLVM modules to machine code for this processor.
+"""The LLVM JIT: LLVM modules to machine code for this processor.
 
-`object_code(text)` compiles, and `environment()` is what the result depends on besides the text: code that was kept on disk under all of
-that can be linked (`runtime.linking`) by another process. LLVM is loaded when something is compiled, and not before: that takes longer than
-everything else a process does whose code is on disk.
+`object_code(text)` compiles, and `environment()` is everything that the result depends on besides the text: code that is cached on disk
+under both can be linked (`runtime.linking`) by another process. LLVM is loaded lazily, at the first compilation: loading takes longer than
+everything else in a process whose code is on disk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
 
   class _Lazily:
-    """LLVM, loaded when something of it is asked for."""
+    """LLVM, loaded at the first attribute access."""
 
     def __getattr__(self, name: str) -> Any:
       import llvmlite.binding
@@ -36,7 +36,7 @@ else:
   llvm = _Lazily()
 
 LONG = 6000  # lines of LLVM IR from which on passes that take quadratic time are left out
-lock = threading.RLock()  # LLVM's global state is not ours to share between threads
+lock = threading.RLock()  # LLVM's global state is not thread-safe
 
 
 @functools.cache
@@ -57,13 +57,13 @@ def new_host_machine(level: int = 3) -> Any:
 
 @functools.cache
 def host_features() -> frozenset[str]:
-  """What this processor can do and this process may use, in LLVM's words."""
+  """The features of this processor that this process may use, by LLVM's names."""
   present = frozenset(name for name, present in llvm.get_host_cpu_features().items() if present)
   present |= {*_arm_features(_arm_words()), *sve_length()}
   return present if tile_registers_permitted() else frozenset(f for f in present if not f.startswith("amx"))
 
 
-# What LLVM does not read from Linux of an ARM processor, whose name alone need not tell: Linux's word, then LLVM's.
+# ARM features that LLVM does not detect on Linux and that the processor's name need not imply: Linux's name, then LLVM's.
 _ARM_FEATURES = {
   **{"asimd": "neon", "asimdhp": "fullfp16", "asimddp": "dotprod", "asimdfhm": "fp16fml"},
   **{"bf16": "bf16", "i8mm": "i8mm", "sve": "sve", "sve2": "sve2", "atomics": "lse"},
@@ -93,7 +93,7 @@ _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x8
 
 @functools.cache
 def tile_registers_permitted() -> bool:
-  """Whether the process may use AMX's tile registers: Linux wants to be asked once, since they enlarge the state of each thread."""
+  """Whether the process may use AMX's tile registers: Linux requires one request first, since they enlarge the state of each thread."""
   if not (sys.platform == "linux" and platform.machine() == "x86_64" and _says_amx()):
     return False
   return ctypes.CDLL(None, use_errno=True).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0
@@ -130,7 +130,7 @@ _ARM_FIELDS = ("Features", "CPU implementer", "CPU architecture", "CPU variant",
 
 @functools.cache
 def _processor() -> tuple[str, ...]:
-  """What code for this processor depends on."""
+  """The properties of this processor that its code depends on."""
   try:
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
       lines = []
@@ -190,13 +190,13 @@ def _optimised(text: str, machine: Any = None, is_glue: bool = False) -> Any:
 
 
 def optimised_text(text: str) -> str:
-  """LLVM IR after optimisation, for people."""
+  """LLVM IR after optimisation, for reading."""
   with lock:
     return str(_optimised(text))
 
 
 def assembly(text: str) -> str:
-  """The machine code of LLVM IR as assembly, for people."""
+  """The machine code of LLVM IR as assembly, for reading."""
   with lock:
     return host_machine().emit_assembly(_optimised(text))
 

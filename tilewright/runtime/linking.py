@@ -1,11 +1,11 @@
-"""Object code to functions that can be called, without LLVM.
+"""The linker: object code to callable functions, without LLVM.
 
     linking.define("tilewright_print", address)       # for code that is linked from now on
     code = linking.link(object_code)
     code.address("handler")
 
-On Linux objects are ELF, and `elf` relocates them. A process that finds its code on disk thereby needs no LLVM, and what is linked can be
-freed. On other systems LLVM's own linker does it.
+On Linux objects are ELF, and `elf` relocates them. So a process that finds its code on disk needs no LLVM, and linked code can be
+freed. On other systems LLVM's own linker is used.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from tilewright.runtime import code_memory, elf
 from tilewright.runtime.elf import BadObjectError as BadObjectError
 
 _defined: dict[str, int] = {}
-_linked: set[Any] = set()  # code lives until it is freed, whoever has forgotten it
+_linked: set[Any] = set()  # code lives until it is freed, even if it is no longer referenced
 _LIBRARIES = (
   None,
   "libm.so.6",
   "libgcc_s.so.1",
-)  # where functions are looked for that nothing defines: this process first
+)  # where undefined functions are resolved: this process first
 
 
 class Linked(Protocol):
   """Code in memory. It stays until it is freed."""
 
   def address(self, name: str) -> int:
-    """Of a function or a variable that other code may see."""
+    """The address of a global function or variable."""
     ...
 
   def free(self) -> None:
-    """Give the memory back. Nothing may run there any more."""
+    """Free the memory. Nothing may run there any more."""
     ...
 
 
 def define(name: str, address: int) -> None:
-  """Let code that is linked from now on find an address by a name."""
+  """Define a symbol for code that is linked from now on."""
   _defined[name] = address
 
 

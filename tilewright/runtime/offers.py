@@ -1,4 +1,4 @@
-"""What a package offers to another one that must not know of it, and that need not be loaded yet.
+"""A registry by which a package provides a module to another one that must not depend on it; the module is imported on demand.
 
     offers.make("block_scaling", "tilewright.numerics.hlo_kernels")     # by the one that offers: the module's name, and no import
     offers.take("block_scaling")                                        # by the other one, when it needs what there is

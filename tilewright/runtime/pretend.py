@@ -1,14 +1,14 @@
-"""`pretend`: questions about the device are answered as for one that is not here.
+"""`pretend`: queries about the device are answered for a device that this machine does not have.
 
     with tilewright.pretend("v6e"):
       pltpu.get_tpu_info().num_lanes                      # 128
     tilewright.pretend("h100")                            # or once, for the rest of the process
     jax.devices()[0].core_count, jax.devices()[0].device_kind
 
-Programs choose block sizes, grids and code paths by what the host knows about its device. Under `pretend` the devices
-of JAX say the kind, number of cores and compute capability of the one named, `jax.default_backend()` its platform,
-`jax.devices("tpu")` and its siblings give the devices there are, and JAX's `cuda_versions` is there for a GPU.
-Computation does not change: programs are compiled for, and run on, the devices there are. The environment variable
+Programs choose block sizes, grids and code paths by what the host knows about its device. Under `pretend` JAX's devices
+report the kind, number of cores and compute capability of the named one, `jax.default_backend()` its platform,
+`jax.devices("tpu")` and its siblings return the real devices, and JAX's `cuda_versions` exists for a GPU.
+Computation does not change: programs are compiled for, and run on, the real devices. The environment variable
 TILEWRIGHT_PRETEND names a device when `tilewright.pallas` is imported.
 """
 
@@ -104,7 +104,7 @@ class Pretence:
     self._stack = stack
 
   def undo(self) -> None:
-    """Let devices speak for themselves again."""
+    """Restore the answers of the real devices."""
     self._stack.close()
 
   def __enter__(self) -> Pretence:
@@ -120,7 +120,7 @@ def pretend(name: str) -> Pretence:
   Args:
     name: a TPU ("v5e", "v5p", "v6e", "7x", ...) or a GPU ("a100", "h100", "b200", ...).
   """
-  from unittest import mock  # it imports asyncio: only who pretends waits for that
+  from unittest import mock  # it imports asyncio: only users of `pretend` pay for that
 
   as_if = device(name)
   stack = contextlib.ExitStack()

@@ -2,9 +2,9 @@
 
     tilewright_print('{"format": "saw {}", "values": [["float32", [4]]]}', [pointer])
 
-Compiled code calls it by its symbol, so that it may come from the cache on disk. What a kernel on a GPU says is collected in a log, and
-told when it is done: `tilewright_report('{"prints": …, "messages": …}', header, records)` prints it and gives the text of the error, if
-there is one (the log's form is in `target.nvgpu.host.device_log`). These are the only places where a native kernel runs Python.
+Compiled code calls it by its symbol, so that it may come from the cache on disk. The prints of a GPU kernel are collected in a log, and
+reported when it is done: `tilewright_report('{"prints": …, "messages": …}', header, records)` prints it and returns the text of the error,
+if there is one (the log's form is in `target.nvgpu.host.device_log`). These are the only places where a native kernel runs Python.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _report(text: bytes, header: int, records: int) -> int | None:
 
 
 def _told(text: bytes, header: int, records: int) -> int | None:
-  """Print what was printed; gives the address of the error's text."""
+  """Print the records of a log; returns the address of the error's text."""
   meaning = _parse_report(text)
   words = (ctypes.c_uint32 * HEADER_WORDS).from_address(header)
   used, dropped, failed, message, element, rank = words[:6]

@@ -1,4 +1,4 @@
-"""A line on stderr for work that takes long, so that nobody wonders whether it hangs."""
+"""Progress lines on stderr for long work, so that it does not look like a hang."""
 
 from __future__ import annotations
 

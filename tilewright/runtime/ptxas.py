@@ -1,8 +1,8 @@
-"""ptxas, where there is one: what a kernel in PTX needs of an architecture, and whether it assembles at all.
+"""ptxas, if it is installed: the resources that a PTX kernel needs on an architecture, and whether it assembles at all.
 
     resources(ptx, "sm_90a")     Resources(registers=40, shared_bytes=0, spilled_bytes=0, stack_bytes=0)
 
-Nothing that runs needs it: the driver assembles PTX. It comes with the package `nvidia-cuda-nvcc`, or with the CUDA toolkit.
+It is not needed at run time: the driver assembles PTX. It comes with the package `nvidia-cuda-nvcc`, or with the CUDA toolkit.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ ADVICE = "pip install nvidia-cuda-nvcc, or put the CUDA toolkit's on the path"
 
 @dataclasses.dataclass(frozen=True)
 class Resources:
-  """What one thread, and for shared memory one block, of a kernel takes. Shared memory that a launch asks for is not among it."""
+  """Resources per thread (shared memory: per CTA) of a kernel. Dynamic shared memory is not included."""
 
   registers: int
   shared_bytes: int
-  spilled_bytes: int  # stored to memory for want of registers
+  spilled_bytes: int  # bytes of register spills
   stack_bytes: int
 
 

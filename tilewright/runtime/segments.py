@@ -1,14 +1,14 @@
-"""Memory that several processes of one user on one host map at the same address.
+"""Shared-memory segments that several processes of one user on one host map at the same address.
 
     mine = segments.create(nbytes, address)              # in one process; mine.offer is text for the others
     theirs = segments.join(offer)                        # in each of the others
     mine.close()                                         # everybody has it: its file goes, and the memory with the last process
 
-The file is a memfd: it has no name in any directory, so that a process that is killed leaves nothing behind. Others open it by way of the
-process that made it (/proc/PID/fd), and believe what they find only if it belongs to this user, is for this user alone, has the size that
-was said, and begins with the token that was said: another namespace's process of that number, or another user's, is refused.
+The file is a memfd: it has no name in any directory, so that a killed process leaves nothing behind. Others open it through the
+process that created it (/proc/PID/fd), and trust it only if it belongs to this user, is accessible to this user alone, has the announced
+size, and begins with the announced token: a process with that PID in another namespace, or another user's, is refused.
 
-Pages are there once they are touched; a segment may be much larger than what is used of it.
+Pages are allocated when they are first touched; a segment may be much larger than the part that is used.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AddressTaken(SegmentError):
 
 @dataclasses.dataclass(eq=False)
 class Segment:
-  """A mapping that lasts as long as the process. The first page holds the token, and is for nobody else."""
+  """A mapping that lasts as long as the process. The first page holds the token, and is reserved for it."""
 
   address: int
   nbytes: int

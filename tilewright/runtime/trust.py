@@ -1,14 +1,14 @@
-"""Files that are executed, or decide what is executed: which of them this process believes.
+"""Trust in files that are executed, or that decide what is executed.
 
     with trust.directory(path, create=True) as folder:      # a descriptor; Distrusted if another user could have put files there
       secret = trust.key(folder)                             # 32 bytes that only this user can read, made on first use
       trust.write(folder, "name", trust.seal(secret, "name", contents=code))
       trust.unseal(secret, "name", sealed=trust.read(folder, "name"))      # the code, or Distrusted
 
-A directory is trusted if it is a directory and not a link, belongs to this user, and is writable by nobody else. A file is read only if it
-is a regular file of such a directory with the same owner and mode, and of a sane size; it is opened without following links and without
-waiting, so that a FIFO or a device neither blocks nor has an effect. What it holds is believed if its HMAC is right, which covers the names
-under which it is asked for: an entry that was copied to another name is refused as a forged one is.
+A directory is trusted if it is a directory and not a link, belongs to this user, and is writable by this user alone. A file is read only if
+it is a regular file of such a directory with the same owner and mode, and of a sane size; it is opened without following links and without
+waiting, so that a FIFO or a device neither blocks nor has an effect. Its contents are trusted if the HMAC is valid, which covers the names
+under which they are requested: an entry that was copied to another name is refused like a forged one.
 
 Everything goes through descriptors (`dir_fd`): what was checked is what is used, even if a path is renamed in between.
 """
@@ -25,7 +25,7 @@ import stat
 from collections.abc import Iterator
 
 LARGEST = 1 << 28  # bytes of a file that is read at all
-TEMPORARY = ".new-"  # how the names of files begin that are being written
+TEMPORARY = ".new-"  # the prefix of the names of files that are being written
 _MAGIC = b"tilewright 2\n"
 _KEY, _KEY_BYTES, _MAC_BYTES = "key", 32, 32
 _NOT_FOLLOWED = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)

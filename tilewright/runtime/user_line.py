@@ -1,7 +1,7 @@
 """The line of the user's program that an error is about.
 
-Messages about what happens inside of a kernel name the line of its body (`pallas.tracing`). What a call is given is checked before there is
-any: such a message names the line of the call.
+Messages about what happens inside a kernel name the line of its body (`pallas.tracing`). The arguments of a call are checked before the
+body is traced: such a message names the line of the call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The middle of the compiler: what a kernel is, as data.
+"""The middle of the compiler: the tile IR, and a kernel as data.
 
-`memory` names where a ref lives, `grid` says which block of each array a program instance sees. Every target reads these.
+`memory` has the memory spaces of refs; `grid` maps each program instance to its block of each array. Every target reads these.
 """

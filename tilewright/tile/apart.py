@@ -1,13 +1,13 @@
-"""Whether the instances along a grid dimension touch parts of an array that are apart, where the body sees the array as a whole.
+"""Disjointness analysis: whether instances along a grid dimension access disjoint parts of an array that the body sees as a whole.
 
     row = pl.program_id(0)
     o_ref[row, pl.ds(i * 64, 64)] = …         row by row: no two instances share an element
 
 Every access to the array must begin, along one of its axes, at `stride * id + offset` with the same stride, and end before the next id's
-part begins: `offset` and the elements from there lie within one interval that is no longer than the stride. Where instances along another
-dimension are known to be apart, only those that have the same index along it are compared:
+part begins: `offset` and the elements from there lie within one interval that is no longer than the stride. If instances along another
+dimension are already known to access disjoint parts, only instances with the same index along that dimension are compared:
 
-    o_ref[pl.ds((i * 8 + j) * 64, 64)] = …    i tells parts of 512 elements apart, and of the same i, j those of 64
+    o_ref[pl.ds((i * 8 + j) * 64, 64)] = …    i separates parts of 512 elements; for equal i, j separates parts of 64
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIRST_START = {"subview": 1, "window_load": 1, "window_store": 2}
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-  """Integers `offset + Σ strides[d] * id(d)`, with offsets from low to high, both included."""
+  """Integers `offset + Σ strides[d] * id(d)`, with offsets from low to high, inclusive."""
 
   strides: tuple[int, ...]  # by dimension of the grid
   low: int
@@ -52,7 +52,7 @@ class _Place:
 
 
 class Parts:
-  """The parts of arrays that the instances of a body touch; `grid` has the sizes of the dimensions that the body sees."""
+  """The parts of arrays that the instances of a body access; `grid` has the sizes of the dimensions that the body sees."""
 
   def __init__(self, body: Function, grid: Sequence[int | None]):
     self.body, self.grid = body, grid
@@ -61,7 +61,7 @@ class Parts:
     self.bounds = Bounds(around, grid, self.home)
 
   def are_apart(self, refs: Sequence[Value], axis: int, others: Collection[int] = ()) -> bool:
-    """Whether no two instances along a dimension of the grid, at the same index along some others, touch the same element of the
+    """Whether no two instances along a grid dimension, at the same index along `others`, access the same element of the
     array behind these parameters."""
     if None in self.grid:
       return False
@@ -76,7 +76,7 @@ class Parts:
       yield from (v for v in op.operands if isinstance(v.type, RefType) and base_of(v) in refs)
 
   def _tells(self, touching: list[tuple[Op, Value]], dim: int, axis: int, others: Collection[int]) -> bool:
-    """Whether the parts are apart along a dimension of the array."""
+    """Whether the parts are disjoint along a dimension of the array."""
     total: _Place | None = None
     for op, ref in touching:
       place = self._part(op, ref, dim)
@@ -91,13 +91,13 @@ class Parts:
     return total is None or total.high - total.low < total.strides[axis]
 
   def _anywhere(self, place: _Place, dims: Sequence[int]) -> _Place:
-    """A place, whatever the index along some dimensions of the grid."""
+    """The union of a place over all indices along some grid dimensions."""
     ends = [place.strides[d] * ((self.grid[d] or 1) - 1) for d in dims]
     strides = tuple(0 if d in dims else stride for d, stride in enumerate(place.strides))
     return _Place(strides, place.low + sum(min(0, e) for e in ends), place.high + sum(max(0, e) for e in ends))
 
   def _part(self, op: Op, ref: Value, dim: int) -> _Place | None:
-    """Where the elements that an op touches through a ref lie along a dimension of the array."""
+    """The range, along a dimension of the array, of the elements that an op accesses through a ref."""
     first = _first_view(ref)
     at = op if first is None else first
     bounds = self.bounds.inside(self.home.get(op))
@@ -121,7 +121,7 @@ class Parts:
     return _Place((0,) * len(self.grid), low, high)
 
   def _place(self, value: Value, bounds: Bounds, depth: int = _DEPTH) -> _Place | None:
-    """An integer, or the elements of a tile of them, by the indices along the grid."""
+    """An integer scalar or integer tile as an affine function of the grid indices."""
     if depth == 0 or not is_integer(value.tile.dtype):
       return None
     found = self._computed(value, bounds, depth)
@@ -161,7 +161,7 @@ def _sum(a: _Place | None, b: _Place | None) -> _Place | None:
 
 
 def _first_view(ref: Value) -> Op | None:
-  """The view, of those that lead to a ref, that is taken of the array itself."""
+  """The outermost view in the chain that leads to a ref: the one taken of the array itself."""
   found = None
   while isinstance(ref.owner, Op) and base_of(ref) is not ref:
     found, ref = ref.owner, ref.owner.operands[0]
@@ -177,7 +177,7 @@ def _unmasked(position: Value) -> Value:
 
 
 def _is_of_negatives(op: Op) -> bool:
-  """Whether a `select` counts negative indices from the end: `select(x < 0, x + size, x)`. Those at hand here are not negative."""
+  """Whether a `select` counts negative indices from the end: `select(x < 0, x + size, x)`. The indices considered here are not negative."""
   condition = op.operands[0].owner
   if not isinstance(condition, Op) or condition.name != "lt" or condition.operands[0] is not op.operands[2]:
     return False

@@ -1,4 +1,4 @@
-"""Parts of a ref at fixed places, as boxes: which part a view is, whether parts are the whole, whether they share an element.
+"""Static subviews of a ref as boxes: the box of a view, whether boxes cover the ref, whether two boxes are disjoint.
 
 subview %ref[0, 8] of 4x8      ((0, 4), (8, 16))       along each dimension, from where to where
 """
@@ -15,7 +15,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 def unconverted(v: Value) -> Value:
-  """An integer before conversions between integers that leave indices as they are: 300 is another number as an int8."""
+  """The integer before conversions that preserve every index value (300 does not survive a conversion to int8)."""
   while isinstance(v.owner, Op) and v.owner.name == "convert":
     before = v.owner.operands[0]
     if v.tile.dtype.itemsize < min(4, before.tile.dtype.itemsize):
@@ -33,7 +33,7 @@ def number(v: Value) -> int | None:
 
 
 def box_of(view: Value, ref: Value) -> Box | None:
-  """The part of a ref that a view is, if that is a box at a fixed place."""
+  """The part of a ref that a view covers, if it is a box at a static offset."""
   op = view.owner
   if not isinstance(op, Op) or op.name != "subview" or op.operands[0] is not ref:
     return None
@@ -44,7 +44,7 @@ def box_of(view: Value, ref: Value) -> Box | None:
 
 
 def cover(boxes: Sequence[Box], shape: Sequence[int]) -> bool:
-  """Whether boxes together are all of a shape: the edges of boxes cut it into cells, and each must be in some box."""
+  """Whether boxes together cover a shape: the edges of the boxes cut it into cells, and each cell must be in some box."""
   cuts = [sorted({0, size, *(edge for box in boxes for edge in box[d])}) for d, size in enumerate(shape)]
   cells = np.zeros([len(c) - 1 for c in cuts], bool)
   for box in boxes:

@@ -1,4 +1,4 @@
-"""From a kernel as it was lowered to one that targets make code of."""
+"""The pass pipeline from a freshly lowered kernel to the form from which targets generate code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tilewright.tile.rewrite import rewrite, simplify
 
 
 def clean(kernel: NativeKernel) -> NativeKernel:
-  """A kernel as code is made of it: complex numbers as pairs, narrow formats computed in wider ones, and its functions simplified, in
-  place; what is known about the grid decides comparisons and bounds checks."""
+  """The kernel ready for code generation: complex numbers become pairs, narrow formats are computed in wider ones, and the functions are
+  simplified in place; known grid sizes decide comparisons and bounds checks."""
   kernel = complex_parts.split(kernel)
   mapping = kernel.mapping
   rewrite(kernel.body, widening.RULES)

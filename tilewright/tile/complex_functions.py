@@ -5,7 +5,7 @@ gives complex numbers, so that a formula reads as in a book:
 
     def _exp(z):  return Complex(exp(z.re) * cos(z.im), exp(z.re) * sin(z.im))
 
-The formulas avoid cancellation and overflow where finite results are at stake (Kahan's "Much ado about nothing's sign bit" for the inverse
+The formulas avoid cancellation, and overflow where the result is finite (Kahan's "Much ado about nothing's sign bit" for the inverse
 functions); errors are a few units in the last place of the magnitude. Signed zeros choose the side of a branch cut.
 """
 
@@ -175,13 +175,13 @@ def _divide(x: Complex, y: Complex) -> Complex:
   scale = large + small * ratio
   re = wide.where(x.re + x.im * ratio, x.re * ratio + x.im) / scale
   im = wide.where(x.im - x.re * ratio, x.im * ratio - x.re) / scale
-  # By zero each part goes its own way; what is finite over what is infinite is zero.
+  # Division by zero is done part by part; finite over infinite is zero.
   by_zero = y.re.equals(0.0) & y.im.equals(0.0)
   infinity = y.re.lift(math.inf).with_sign_of(y.re)
   re, im = by_zero.where(x.re * infinity, re), by_zero.where(x.im * infinity, im)
   vanishes = (y.re.is_infinite | y.im.is_infinite) & (abs(x.re) < math.inf) & (abs(x.im) < math.inf)
   re, im = vanishes.where(0.0, re), vanishes.where(0.0, im)
-  # What is infinite over what is finite is infinite, in the direction of its infinite parts.
+  # Infinite over finite is infinite, in the direction of the infinite parts.
   far = Complex(*(p.is_infinite.where(p.lift(1.0), 0.0).with_sign_of(p) for p in (x.re, x.im))) * y.conj()
   far = far.scaled(math.inf)
   limited = (abs(y.re) < math.inf) & (abs(y.im) < math.inf) & (y.re.differs(0.0) | y.im.differs(0.0))

@@ -1,12 +1,12 @@
-"""Complex tiles become two real ones each, so that no target needs to know complex numbers.
+"""A pass that splits each complex tile into two real ones, so that no target needs to support complex numbers.
 
 A tile of c64 becomes a tile of real and one of imaginary parts; a ref to c64 becomes a ref to f32 with a last dimension of two, which is
-how the numbers lie in memory:
+the memory layout of complex numbers:
 
     %z = load %ref : 8xc64        becomes        %x = load (subview %ref [.., 0]) : 8xf32,  %y = load (subview %ref [.., 1]) : 8xf32
 
-`split` rebuilds a whole kernel this way: its arrays, blocks and scratch memory too. Ops that only move elements, and sums, go to both
-parts; the others are rows of tables here and in `complex_functions`.
+`split` rebuilds a whole kernel this way: its arrays, blocks and scratch memory too. Ops that only move elements, and additions, apply to
+both parts separately; the others are rows of tables here and in `complex_functions`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def part_dtype(dtype: Any) -> np.dtype:
 
 
 def _types(ty: Type) -> list[Type]:
-  """What stands for a value of a type: one value, or two for a complex tile."""
+  """The types that replace a type: itself, or two for a complex tile."""
   if not is_complex(ty):
     return [ty]
   if isinstance(ty, TileType):
@@ -61,7 +61,7 @@ def _types(ty: Type) -> list[Type]:
 
 
 def split(kernel: NativeKernel) -> NativeKernel:
-  """The same kernel without complex numbers. One that has none is given back as it is."""
+  """The same kernel without complex numbers. A kernel that has none is returned unchanged."""
   values = [*kernel.body.params, *(v for op in walk(kernel.body.body) for v in op.results)]
   if not any(is_complex(v.type) for v in values):
     return kernel
@@ -107,7 +107,7 @@ _SUMS = ("reduce", "cumulative", "scatter")  # which are componentwise where the
 
 
 class _Splitter:
-  """Rebuilds ops; `env` holds what stands for each value of the function as it was."""
+  """Rebuilds ops; `env` maps each value of the original function to its replacements."""
 
   def __init__(self, builder: Builder):
     self.b = builder
@@ -278,7 +278,7 @@ _COMBINE = {"prod": BINARY["mul"], "max": BINARY["max"], "min": BINARY["min"]}
 
 @_rule("reduce")
 def _reduce(s: _Splitter, op: Op) -> None:
-  """One element after another: the reduced dimensions go to the front and become one, which a loop walks along."""
+  """Sequentially: the reduced dimensions are moved to the front and flattened into one, over which a loop runs."""
   kind = op.attrs["kind"]
   if kind not in _COMBINE:
     s.refuse(op)

@@ -1,4 +1,4 @@
-"""Ops that are not about elements: position in the grid, control flow, semaphores, and what a kernel says to the world.
+"""Ops that are not about elements: position in the grid, control flow, semaphores, prints and checks.
 
 An op with blocks carries values through them. The sum of the numbers from %0 up to %1, beginning with %2:
 
@@ -48,7 +48,7 @@ define("while", _while, CONTROL, doc="a loop while a condition holds")
 
 
 def _switch(op: Op) -> list[Type]:
-  """`switch(index)`: one block per case; an index outside is clamped."""
+  """`switch(index)`: one block per case; an out-of-range index is clamped."""
   types = [[v.type for v in block.yielded] for block in op.blocks]
   expect(all(t == types[0] for t in types), "the cases yield different types")
   return types[0]

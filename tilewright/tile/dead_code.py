@@ -1,13 +1,13 @@
-"""Dead code, by what can be observed.
+"""Dead-code elimination by observable effects.
 
-Live are: what a function yields, ops that touch the world or a semaphore, and writes to memory that is read. Everything else is
-live only if something live needs it. Liveness spreads from value to value, through loops and cases, so that also goes:
+The roots are: what a function yields, ops with side effects or on semaphores, and writes to memory that is read. Everything else is
+live only if something live uses it. Liveness propagates value by value, through loops and cases, so that these are removed too:
 
 - a carried value that only feeds itself;
-- a result of a switch that nothing uses, with what computes it in each case;
+- a result of a switch that nothing uses, with its computation in each case;
 - an allocation that is written and never read, with its writes.
 
-Parameters of the function outlive it: writes to them always count.
+Parameters of the function outlive it: writes to them are always live.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE
 from tilewright.tile.types import RefType
 
 VIEWS = ("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
-# Which operands an op reads memory through, and which it writes through. One that is not here may do both with all its refs.
+# The operands through which an op reads memory, and those through which it writes. An op not listed may do both through all its refs.
 ACCESS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
   "load": ((0,), ()),
   "window_load": ((0,), ()),
@@ -46,7 +46,7 @@ def accesses(op: Op) -> tuple[list[Value], list[Value]]:
 
 
 def eliminate_dead_code(function: Function) -> int:
-  """Remove what cannot be observed, in place. Gives how many ops, carried values and results went."""
+  """Remove what cannot be observed, in place. Returns how many ops, carried values and results were removed."""
   liveness = _Liveness(function)
   return _sweep(function.body, liveness)
 
@@ -138,7 +138,7 @@ class _Liveness:
       self._carried(op, position)
 
   def _carried(self, op: Op, position: int) -> None:
-    """A result or carried value is live: so is what it starts as, and what each round or case makes it."""
+    """A result or carried value is live: so are its initial value and what each iteration or case yields for it."""
     if op.name != "switch":
       self.mark(op.operands[position + (2 if op.name == "for" else 0)])
     for block in op.blocks[1 if op.name == "while" else 0 :]:
@@ -168,7 +168,7 @@ def _sweep(block: Block, live: _Liveness) -> int:
 
 
 def _drop_results(op: Op, live: _Liveness) -> int:
-  """Take the results and carried values out of an op that nothing needs."""
+  """Remove the dead results and carried values of an op."""
   dead = {i for i in range(len(op.results)) if not live.is_carried(op, i)}
   if not dead:
     return 0

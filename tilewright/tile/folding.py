@@ -1,8 +1,8 @@
-"""Elementwise ops on known scalars, folded only where the result is the one every target computes.
+"""Constant folding of elementwise ops on scalars, only where every target computes the same result.
 
 Integers are computed as Python ints and wrapped to their width. Floats are folded for ops that IEEE 754 rounds correctly
-(addition, multiplication, square root, …), never for exp and its like, whose last bit is the target's own. What has no agreed
-result (division by zero, a shift past the width, the greater of 0.0 and -0.0) is left to the target.
+(addition, multiplication, square root, …), never for exp and the like, whose last bit depends on the target. Operations without
+a defined result (division by zero, a shift past the width, the maximum of 0.0 and -0.0) are left to the target.
 
     fold("add", [int8(127), int8(1)], {}) -> int8(-128)
 """
@@ -146,7 +146,7 @@ def _float(name: str, args: Sequence[Scalar], dtype: np.dtype) -> Scalar | None:
   if name == "is_finite":
     return np.asarray(math.isfinite(x))
   if any(math.isnan(n) for n in numbers):
-    return None  # which NaN comes out is the target's own
+    return None  # which NaN results depends on the target
   with np.errstate(all="ignore"):
     result = _float_result(name, numbers, dtype)
   if result is None or np.isnan(result) or any(_is_subnormal(float(n), dtype) for n in (*args, result)):
@@ -161,7 +161,7 @@ def _is_subnormal(x: float, dtype: np.dtype) -> bool:
 
 def _float_result(name: str, numbers: list[float], dtype: np.dtype) -> Scalar | None:
   x = numbers[0]
-  # Results of the small formats are those of f32, rounded: f32 has more than twice their digits, so nothing is rounded twice.
+  # Results of the small formats are those of f32, rounded: f32 has more than twice their digits, so there is no double rounding.
   wide = dtype if dtype.itemsize >= 4 else np.dtype(np.float32)
   if name in _IEEE:
     exact = np.asarray(_IEEE[name](*(np.asarray(n).astype(wide) for n in numbers)))

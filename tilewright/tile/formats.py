@@ -1,6 +1,6 @@
 """Number formats narrower than a processor computes in: small floats, and integers of less than a byte.
 
-A row of `SMALL_FLOATS` says all there is to know of a small float; the code that converts is driven by it. `computed_in` names the dtype in
+A row of `SMALL_FLOATS` describes a small float completely; the conversion code is driven by it. `computed_in` names the dtype in
 which arithmetic on a narrow format is carried out, and `width` counts the bits of a dtype, which NumPy does not know for those of less than
 a byte:
 
@@ -20,7 +20,7 @@ import numpy as np
 class SmallFloat:
   """A format: sign, exponent and mantissa from the highest bit down.
 
-  Codes are given without their sign: `largest` that of the largest finite number, `overflow` that of what does not fit, `nan` that of NaN.
+  Codes are given without the sign bit: `largest` is the largest finite number, `overflow` the result of an overflow, `nan` is NaN.
   Where the negative zero is NaN (`has_negative_zero` is False), `nan` is that code.
   """
 
@@ -40,7 +40,7 @@ class SmallFloat:
 
   @property
   def sign(self) -> int:
-    """The bit that says minus."""
+    """The sign bit."""
     return 1 << (self.width - 1)
 
 
@@ -107,7 +107,7 @@ def computed_in(dtype: Any) -> np.dtype | None:
 
 
 def poison_value(dtype: Any) -> Any:
-  """What stands where no one should read: NaN where the dtype has one, else its smallest value."""
+  """The fill value of elements that must not be read: NaN where the dtype has one, else its smallest value."""
   dtype = np.dtype(dtype)
   if dtype == np.bool_:
     return False

@@ -140,9 +140,9 @@ class BlockMapping:
 
   @property
   def keeps_overhang(self) -> bool:
-    """Whether a block may have elements outside of the array, or that do not count, which live while consecutive instances see the block.
+    """Whether a block may have out-of-bounds or unused elements, which persist while consecutive instances see the block.
 
-    They do in a buffer of the block's own, where the kernel does not see the memory of the array itself.
+    They persist in the block's own buffer, that is, where the kernel does not see the memory of the array itself.
     """
     if self.is_whole_array or self.in_place:
       return False
@@ -213,7 +213,7 @@ class GridMapping:
     return None if any(b is None for b in self.grid) else math.prod(self.grid)
 
   def with_bounds(self, bounds: list[Any]) -> tuple[Any, ...]:
-    """The grid with dynamic bounds filled in, in order."""
+    """The grid with its dynamic bounds substituted, in order."""
     left = iter(bounds)
     return tuple(next(left) if b is None else b for b in self.grid)
 
@@ -232,14 +232,14 @@ class Kernel:
   cost_estimate: CostEstimate | None = None
   debug: bool = False
   metadata: tuple[tuple[str, str], ...] | None = None
-  mesh: Any = None  # of a kernel over cores: a mesh for each body
+  mesh: Any = None  # for a kernel over cores: one mesh per body
 
   def replace(self, **changes: Any) -> Kernel:
     return dataclasses.replace(self, **changes)
 
   @property
   def warpgroups(self) -> int:
-    """How many warpgroups each block of threads has; if several, they are the last dimension of the grid."""
+    """The number of warpgroups of each CTA; if several, they are the last dimension of the grid."""
     if self.mesh is None or len(self.mesh) != 1:
       return 1
     return getattr(self.mesh[0], "num_threads", None) or 1
@@ -250,7 +250,7 @@ _into_library: ContextVar[bool] = ContextVar("tilewright_lines_of_library", defa
 
 @contextlib.contextmanager
 def lines_of_library() -> Iterator[None]:
-  """Equations that are made of library kernels inside have their lines there, rather than the line of the call."""
+  """Within this context, equations of library kernels keep their own source lines instead of the line of the call."""
   token = _into_library.set(True)
   try:
     yield

@@ -1,12 +1,13 @@
-"""Reading and writing windows at positions that are data: the ops `gather`, `gather_load`, `scatter`, `scatter_store` and `atomic`.
+"""Reads and writes of windows at positions given by tiles: the ops `gather`, `gather_load`, `scatter`, `scatter_store` and `atomic`.
 
 For each index p of the position tiles (which all have one shape P) there is a window of the array: along axis a it begins at the sum of
-the positions given for a (0 if there are none), and has `sizes[a]` elements, `steps[a]` apart. Axes in `dropped` have one element and do
-not show. `batch` says which dimensions of the result (for a scatter: of the value) are those of P; the others are the window's, in order.
+the positions given for a (0 if there are none), and has `sizes[a]` elements, `steps[a]` apart. Axes in `dropped` have one
+element and are squeezed out. `batch` says which dimensions of the result (for a scatter: of the value) are those of P; the others are the
+window's, in order.
 
     x: 10x4, positions: 3 for axis 0, sizes (1, 4), dropped (0,), batch (0,):    out[p, w] = x[positions[p], w]
 
-`outside` says what becomes of what lies outside of the array:
+`outside` is the out-of-bounds mode:
 
     clip      each window is moved so that it fits
     window    a window that does not fit is `fill` when read, and dropped when written
@@ -32,7 +33,7 @@ FIRST_POSITION = {"gather": 2, "gather_load": 1, "scatter": 2, "scatter_store": 
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-  """What the operands and attributes of one of these ops say."""
+  """The operands and attributes of one of these ops, decoded."""
 
   shape: tuple[int, ...]  # of the array
   axes: tuple[int, ...]  # which axis each position tile is for
@@ -79,14 +80,14 @@ class Access:
 
 
 def merge(of_positions: Sequence, of_window: Sequence, batch: Sequence[int]) -> tuple:
-  """What belongs to the dimensions of the positions and of the window, in the order of the result's dimensions."""
+  """Merge per-dimension data of the positions and of the window into the order of the result's dimensions."""
   positions, window = iter(of_positions), iter(of_window)
   rank = len(of_positions) + len(of_window)
   return tuple(next(positions) if d in batch else next(window) for d in range(rank))
 
 
 def part(of_result: Sequence, batch: Sequence[int]) -> tuple[list, list]:
-  """The opposite: what belongs to the dimensions of the positions, and what to those of the window."""
+  """The inverse of `merge`: the data of the positions' dimensions, and that of the window's."""
   return [x for d, x in enumerate(of_result) if d in batch], [x for d, x in enumerate(of_result) if d not in batch]
 
 
@@ -144,9 +145,9 @@ def _scatter_store(op: Op) -> list[Type]:
 
 
 def _atomic(op: Op) -> list[Type]:
-  """`atomic(ref, value, mask, position, …)`: combine the value with memory by `kind` where the mask holds, each element in one step.
+  """`atomic(ref, value, mask, position, …)`: atomically combine each element of the value with memory by `kind` where the mask holds.
 
-  Gives what stood there. For `cas` the mask's place is taken by what must stand there for the value to replace it.
+  Returns the old contents. For `cas`, the expected contents take the place of the mask operand.
   """
   ref, value, other = ref_of(op), tile_of(op, 1), tile_of(op, 2)
   kind, shape = op.attrs["kind"], _checked(op).result_shape

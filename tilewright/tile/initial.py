@@ -1,19 +1,18 @@
-"""Which memory must be filled with poison before anyone uses it.
+"""Which memory must be filled with poison before its first use.
 
-What nobody writes is poison (NaN, or the smallest integer), so that a kernel that forgets a part of its output does not look right by
-chance. Filling costs a pass over memory, so fresh memory is left as it is where every element is surely written, and none read before. For
+Unwritten elements are poison (NaN, or the smallest integer), so that a kernel that forgets a part of its output does not look right by
+chance. Filling costs a pass over memory, so it is skipped where every element is proven to be written, and none is read before that. For
 an output:
 
-- its blocks cover the array: each entry of the index map is a grid index of its own, of a dimension with as many instances as there are
-  blocks, or there is one block only;
-- each instance stores to all of its block, perhaps part by part, before it reads any of it, or those instances do that see the block for
-  the first time (`@pl.when(k == 0)`, where the block does not depend on k), or those that see it at another fixed k, if nothing else reads
-  it.
+- its blocks cover the array: each entry of the index map is a different grid index, of a dimension with as many instances as there are
+  blocks, or there is only one block;
+- each instance stores to all of its block, perhaps part by part, before it reads any of it; or the instances that see the block first do
+  (`@pl.when(k == 0)`, where the block does not depend on k); or those that see it at another fixed k do, if nothing else reads it.
 
-Of an output that instances see as a whole, and write at places that they compute (`outputs_at_computed_places`), nothing can be proven: a
-matmul by hand, say, whose blocks of threads take turns in an order of their own. A target may leave it as it is.
+For an output that instances see as a whole and write at computed offsets (`outputs_at_computed_places`), nothing can be proven: for
+example, a hand-written matmul whose CTAs are scheduled in a custom order. A target may skip the fill there.
 
-Scratch memory is like an output that the instances of one thread see as a whole, and scoped memory is used by the ops that follow.
+Scratch memory is like an output that the instances of one thread see as a whole. Scoped memory is checked against the ops that follow it.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.native import NativeKernel, index_entries
 
-Guard = list[tuple[int, int]]  # (dimension of the grid, index along it): where a case of a switch runs
+Guard = list[tuple[int, int]]  # (grid dimension, index along it): where a case of a switch runs
 
 
 def outputs_to_poison(kernel: NativeKernel) -> list[int]:
-  """The numbers of the outputs of which some element may never be written, or read before."""
+  """The numbers of the outputs with an element that may never be written, or may be read before it is written."""
   if kernel.writes_all:
     return []
   mapping = kernel.mapping
@@ -46,7 +45,7 @@ def outputs_to_poison(kernel: NativeKernel) -> list[int]:
 
 
 def outputs_at_computed_places(kernel: NativeKernel) -> set[int]:
-  """The numbers of the outputs that instances see as a whole, and of which they write parts at places that they compute."""
+  """The numbers of the outputs that instances see as a whole and write in part, at computed offsets."""
   mapping = kernel.mapping
   first = mapping.num_prefetch + mapping.num_inputs
   whole = {
@@ -63,7 +62,7 @@ def outputs_at_computed_places(kernel: NativeKernel) -> set[int]:
 
 
 def _computed_starts(store: Op) -> Iterator[Value]:
-  """What says where the part that is written begins, and is not a fixed number."""
+  """The start offsets of the written part that are not constants."""
   starts, ref = list(store.operands[2:]), store.operands[0]
   while isinstance(op := ref.owner, Op) and op.name in VIEWS:
     starts += op.operands[1:]
@@ -72,13 +71,13 @@ def _computed_starts(store: Op) -> Iterator[Value]:
 
 
 def outputs_written_first(kernel: NativeKernel) -> set[int]:
-  """The numbers of the outputs of which nobody reads what was there before."""
+  """The numbers of the outputs whose previous contents are never read."""
   aliased = {out for _, out in kernel.input_output_aliases}
   return set(range(len(kernel.mapping.output_mappings))) - aliased - set(outputs_to_poison(kernel))
 
 
 def scratch_to_poison(kernel: NativeKernel, parallel: Sequence[int]) -> list[int]:
-  """The numbers of the scratch buffers of which some element may be read before it is written."""
+  """The numbers of the scratch buffers with an element that may be read before it is written."""
   first = len(kernel.body.params) - len(kernel.scratch)
   writes = _Writes(kernel, {d for d in range(len(kernel.mapping.grid)) if d not in parallel})
   return [i for i in range(len(kernel.scratch)) if not writes.all_of(first + i)]
@@ -103,7 +102,7 @@ def _same_block(kernel: NativeKernel, index_map: Function | None) -> set[int]:
 
 def _covers(m: BlockMapping, index_map: Function | None, grid: tuple[int | None, ...]) -> bool:
   """Whether every element of the array is in some instance's block."""
-  if any(not size for size in grid):  # none, or not known: there may be no instance at all
+  if any(not size for size in grid):  # zero or unknown: there may be no instance at all
     return False
   if index_map is None:
     return True
@@ -168,7 +167,7 @@ class _Writes:
     return not any(_touches(o, ref) for o in walk(self.kernel.body.body) if o not in inside)
 
   def _guard(self, condition: Value) -> Guard | None:
-    """Where in the grid a condition holds at least, along dimensions in `same`."""
+    """A part of the grid in which a condition is known to hold, along dimensions in `same`."""
     op = unconverted(condition).owner
     if not isinstance(op, Op) or self.kernel is None:
       return None

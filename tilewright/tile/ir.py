@@ -2,7 +2,7 @@
 
 An op has a name (a row of the table in `ops`), operands, attributes, blocks for structured control flow, and the line of the user's
 program it comes from. A value is defined once, by an op or as a parameter of a block. Building an op infers and checks its result
-types, so that what stands in a function is well formed from the start:
+types, so that a function is well formed by construction:
 
     b = Builder(function.body)
     x = b.emit("load", [ref])
@@ -75,7 +75,7 @@ class Block:
 
   @property
   def yielded(self) -> list[Value]:
-    """What the block gives to the op around it."""
+    """The values that the block yields to its parent op."""
     if not self.ops or self.ops[-1].name != "yield":
       return []
     return self.ops[-1].operands
@@ -129,7 +129,7 @@ class Builder:
 
   @contextlib.contextmanager
   def into(self, block: Block) -> Iterator[Block]:
-    """Append to another block for a while."""
+    """Within this context, append to another block."""
     outer, self.block = self.block, block
     try:
       yield block
@@ -154,7 +154,7 @@ def walk(block: Block) -> Iterator[Op]:
 
 
 def users(block: Block) -> dict[Value, list[Op]]:
-  """Which ops use each value, in order; an op that uses a value twice stands there twice."""
+  """Which ops use each value, in order; an op that uses a value twice is listed twice."""
   found: dict[Value, list[Op]] = {}
   for op in walk(block):
     for operand in op.operands:
@@ -163,7 +163,7 @@ def users(block: Block) -> dict[Value, list[Op]]:
 
 
 def copied(function: Function) -> Function:
-  """A function of new ops, which passes may change while they leave the other as it is."""
+  """A copy of a function with new ops: passes may change it without affecting the original."""
   values: dict[Value, Value] = {}
 
   def copy(block: Block) -> Block:

@@ -1,6 +1,6 @@
-"""Constants as text, without losing a bit.
+"""Constants as text, bit-exact.
 
-The type says shape and dtype; the text says the elements, in row-major order, in one of three forms:
+The type gives shape and dtype; the text gives the elements, in row-major order, in one of three forms:
 
     1.5                one element, or every element
     [1.0, -inf, 2.5]   each element
@@ -19,7 +19,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-_MANY = 32  # elements; more of them are easier on the eye as bytes
+_MANY = 32  # elements; more of them are printed as bytes
 ELEMENT = re.compile(r"true\b|false\b|nan:0x[0-9a-f]++|-?(?:nan|inf)\b|-?\d++(?:\.\d*+)?(?:e[-+]?\d++)?", re.ASCII)
 HEX = re.compile(r'hex"([0-9a-f]*+)"')
 
@@ -52,7 +52,7 @@ def bits(dtype: np.dtype) -> int:
 
 
 def canonical(value: Any, dtype: np.dtype) -> np.ndarray:
-  """The array that a constant stands for, whatever it was given as."""
+  """The array that a constant denotes, in whatever form it was given."""
   array = np.asarray(value)
   return array if array.dtype == dtype else array.astype(dtype)
 

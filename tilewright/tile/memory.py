@@ -133,7 +133,7 @@ class MemoryRef:
 
   @property
   def transforms(self) -> tuple[Any, ...]:
-    """How the ref lies in memory, where its memory space says so."""
+    """The layout transforms of the ref, if its memory space has any."""
     return getattr(self.memory_space, "transforms", ())
 
   def get_array_aval(self) -> Any:

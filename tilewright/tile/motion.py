@@ -1,8 +1,8 @@
-"""Pure ops where they cost least: once instead of twice, and before a loop instead of in it.
+"""Common-subexpression elimination and loop-invariant code motion for pure ops.
 
-A pure op gives the same values wherever its operands are at hand, and cannot fail, so one that stands in a dominating position
-serves for all equal ones, and one that uses nothing of a loop can stand before it, even if the loop runs zero times. Nothing
-moves out of a `switch`: there an op costs only if its case is chosen.
+A pure op computes the same values wherever its operands are available, and cannot fail. So an op that dominates equal ones replaces
+them, and a loop-invariant op is hoisted out of the loop, even if the loop runs zero times. Nothing is hoisted out of a `switch`:
+there an op costs only if its case is taken.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tilewright.tile.printer import attributes_key
 
 
 def merge_common(function: Function) -> int:
-  """Replace a pure op by an equal one that comes before it in its block or in a block around it. Gives how many went."""
+  """Replace each pure op by an equal one before it in its block or in an enclosing block. Returns how many were removed."""
   replaced: dict[Value, Value] = {}
   count = 0
 
@@ -41,7 +41,7 @@ def merge_common(function: Function) -> int:
 
 
 def hoist_invariants(function: Function) -> int:
-  """Move pure ops that use nothing of a loop to before it, innermost loops first. Gives how many moved."""
+  """Hoist loop-invariant pure ops, innermost loops first. Returns how many were moved."""
   return _hoist(function.body)
 
 
@@ -62,7 +62,7 @@ def _hoist(block: Block) -> int:
 
 
 def _invariants(body: Block) -> list[Op]:
-  """Take the ops out of a loop's block that depend on nothing inside of it."""
+  """Remove the loop-invariant ops from a loop's body and return them."""
   inside: set[Value] = set(body.params)
   moved: list[Op] = []
   kept: list[Op] = []

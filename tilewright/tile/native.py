@@ -14,19 +14,19 @@ from tilewright.tile.types import Type
 class NativeKernel:
   """The body takes a ref for each prefetched scalar, input block, output block and scratch buffer. An index map takes the grid indices,
   then the prefetched refs, and yields for each dimension of its array a scalar, a start and a size for a bounded slice, or a tile of
-  element numbers for an indirect dimension; it is None for an operand that is not cut. `scratch_values` are what scratch buffers start
-  from, where that is not poison or zero.
+  element numbers for an indirect dimension; it is None for an operand that is not blocked. `scratch_values` are the initial contents of
+  scratch buffers, where those are not poison or zero.
 
-  With several `warpgroups` the last dimension of the grid is theirs: the instances along it run side by side, as one block of threads, and
-  share all scratch memory but accumulators. They may also be cores of a mesh (`are_cores`), which wait for each other by semaphores.
+  With several `warpgroups`, the last grid dimension counts them: the instances along it run concurrently, as one thread block (CTA), and
+  share all scratch memory except accumulators. They may also be cores of a mesh (`are_cores`), which synchronise through semaphores.
 
-  A kernel that reaches for other devices has a `mesh`: for each axis of devices the parameter that holds this one's position, and the size.
+  A kernel that accesses other devices has a `mesh`: for each device axis, the parameter that holds this device's position, and the size.
   The devices may belong to several processes (`across_processes`).
 
-  With `writes_all` every element of every output is written, if by another device, and none is poisoned before.
+  With `writes_all`, every element of every output is written, perhaps by another device, and no output is filled with poison.
 
-  With `in_order` instances run one after another, whatever else is known of the grid. A call with `has_side_effects` is
-  never merged with an equal one; unless it `is_removable`, it runs though nobody uses its outputs."""
+  With `in_order`, instances run sequentially, whatever else is known of the grid. A call with `has_side_effects` is
+  never merged with an equal one; unless it `is_removable`, it runs even if its outputs are unused."""
 
   name: str
   body: Function
@@ -46,7 +46,7 @@ class NativeKernel:
   writes_all: bool = False
 
   def is_packed(self, number: int) -> bool:
-    """Whether an input or output is taken as XLA packs it: elements of less than a byte, of which each instance gets a block of its own.
+    """Whether an input or output keeps XLA's packed form: sub-byte elements, of which each instance gets its own block.
 
     An array that all instances see as a whole, or that is aliased, has one byte per element instead."""
     mapping = self.mapping.block_mappings[number]
@@ -57,7 +57,7 @@ class NativeKernel:
 
 
 def copied_kernel(kernel: NativeKernel) -> NativeKernel:
-  """A kernel of new ops, which passes may change while they leave the other as it is."""
+  """A copy of a kernel with new ops: passes may change it without affecting the original."""
   maps = tuple(None if f is None else copied(f) for f in kernel.index_maps)
   return dataclasses.replace(kernel, body=copied(kernel.body), index_maps=maps)
 

@@ -1,11 +1,11 @@
-"""Rewrite rules for gathers and scatters whose positions are neighbours: they are windows, as slices are.
+"""Rewrite rules that turn gathers and scatters at affine positions into windows, that is, strided slices.
 
     cols = jnp.arange(64)
     pl.load(x_ref, (row, i * 64 + cols))          gather_load %x, broadcast(row), broadcast(i * 64) + iota
                                                   window_load %x, row, i * 64 {sizes=[1, 64]}
 
 Along each axis of the array the positions must be a scalar, or a scalar and one index of the positions times a step, a different one for
-each axis. A mask that a scatter has in its positions (-1 where it does not hold) is one that selects what stays.
+each axis. A mask encoded in a scatter's positions (-1 where it does not hold) becomes a select of the old contents.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def scatter_to_neighbours(rw: Rewriter, op: Op) -> Found:
 
 
 def _unmasked(rw: Rewriter, position: Value) -> tuple[Value, Value | None]:
-  """Positions, and the mask that makes some of them -1."""
+  """Positions, and the mask that sets some of them to -1."""
   select = rw.made_by(position, "select")
   if select is None or (other := rw.splat(select.operands[2])) is None or other != -1:
     return position, None
@@ -119,7 +119,7 @@ class _Window:
       lines[axis] = both
     used = [d for line in lines for d, _ in line.steps]
     if len(set(used)) < len(used) or any(len(line.steps) > 1 for line in lines):
-      return None  # one index of the positions goes along two axes, or two along one
+      return None  # one index of the positions varies along two axes, or two along one
     if any(n > 1 and d not in used for d, n in enumerate(access.position_shape)):
       return None  # the same element several times
     return cls._made(access, lines, _widest(positions))
@@ -151,7 +151,7 @@ class _Window:
     return [_start(rw, line, self.dtype) for line in self.lines]
 
   def turned(self, rw: Rewriter, loaded: Value) -> Value:
-    """What the window holds, with dimensions in the order of the gather's."""
+    """The contents of the window, transposed to the gather's order of dimensions."""
     permutation = tuple(self.order.index(d) for d in range(len(self.order)))
     return _transposed(rw, loaded, permutation)
 
@@ -229,7 +229,7 @@ def _line(rw: Rewriter, value: Value, depth: int = _DEPTH) -> _Line | None:
 
 
 def _keeps_numbers(convert: Op) -> bool:
-  """Whether what is added up before a conversion may as well be added up after it."""
+  """Whether an addition before a conversion may be done after it instead."""
   before, after = convert.operands[0].tile.dtype, convert.result.tile.dtype
   return before.itemsize == after.itemsize or (before.itemsize < after.itemsize and before.kind == "i")
 

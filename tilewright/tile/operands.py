@@ -1,7 +1,7 @@
-"""What operands and attributes of each op must be, beyond what its result types need.
+"""Checks on the operands and attributes of each op, beyond those of type inference.
 
-A table keyed by op: each row raises TileError with the problem. A row says only what inference
-does not ask: that an index is an integer, an axis exists, a sine is taken of a float.
+A table keyed by op: each row raises TileError with the problem. A row checks only what inference
+does not: that an index is an integer, an axis exists, the operand of a sine is a float.
 """
 
 from __future__ import annotations
@@ -315,7 +315,7 @@ def _read_semaphore(op: Op) -> None:
 
 
 def _semaphore(op: Op, first: int) -> None:
-  """Operand 0 is an array of semaphores, and from `first` on stands an index for each of its dimensions."""
+  """Operand 0 is an array of semaphores; from `first` on, there is an index for each of its dimensions."""
   ty = op.operands[0].type
   expect(isinstance(ty, SemaphoreArrayType), f"operand 0 must be a semaphore, got {ty}")
   assert isinstance(ty, SemaphoreArrayType)

@@ -1,7 +1,7 @@
-"""The ops of the tile IR, as data: what each takes, gives, and does besides.
+"""The ops of the tile IR, as data: the operands, results and effects of each.
 
-Adding an op is adding a row to `OPS`. A row's `infer` checks operands and attributes and gives the result types; `effects` says what the
-op does to memory or to the world. Every other op is pure: it may be moved, duplicated, or dropped when nothing uses it.
+Adding an op is adding a row to `OPS`. A row's `infer` checks operands and attributes and returns the result types; `effects` lists the
+op's side effects on memory and beyond. An op without effects is pure: it may be moved, duplicated, or dropped when it is unused.
 """
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ define("sort", _sort, doc="lines along `axis` in the order of the first `keys` o
 
 
 def _top_k(op: Op) -> list[Type]:
-  """Of each line along `axis` the first `k` in order, and their numbers. The order is as in `sort`."""
+  """The first `k` elements of each line along `axis`, in the order of `sort`, and their indices."""
   source, axis, k = tile_of(op, 0), op.attrs["axis"], op.attrs["k"]
   expect(0 <= axis < source.rank, f"axis {axis} is outside of a rank of {source.rank}")
   expect(0 < k <= source.shape[axis], f"there are not {k} elements along axis {axis} of {source}")
@@ -422,7 +422,7 @@ define(
 
 
 def _window(op: Op, first: int) -> TileType:
-  """A part of a ref that may hang over its edges: dynamic starts, static sizes and steps, some dimensions dropped."""
+  """A part of a ref that may extend past its edges: dynamic starts, static sizes and steps, some dimensions dropped."""
   ref = ref_of(op)
   sizes, dropped = tuple(op.attrs["sizes"]), tuple(op.attrs["dropped"])
   expect(len(op.operands) == first + ref.rank == first + len(sizes), "one start and size for each dimension")

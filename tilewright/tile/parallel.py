@@ -1,19 +1,19 @@
 """Which grid dimensions may run at the same time.
 
-A dimension is parallel if it is proven: each of its indices writes its own block of every output, and nothing is carried from one instance
-to the next in scratch memory or in an array that the kernel sees as a whole. It is too if the user says "parallel", unless its indices
-visit the same block of some output (`revisits`): an output that serves as memory of a core keeps the order. An input that the body writes
-to (one that is aliased to an output, of which the call has a copy) carries its contents like an output. "concurrent" dimensions are
-those of a programming model in which instances share all memory. A dimension of size one is always parallel. In a kernel whose
-instances act on one another or print (`in_order`), no other one is.
+A dimension is parallel if there is a proof: each of its indices writes its own block of every output, and nothing is carried from one
+instance to the next in scratch memory or in an array that the kernel sees as a whole. It is also parallel if the user declares it
+"parallel", unless its indices visit the same block of some output (`revisits`): an output that serves as per-core memory keeps the order.
+An input that the body writes to (one aliased to an output, of which the call has a copy) carries its contents like an output. "concurrent"
+dimensions are those of a programming model in which instances share all memory. A dimension of size one is always parallel. In a kernel
+whose instances interact or print (`in_order`), no other dimension is.
 
-An output's blocks are told apart by dimension d if one entry of its index map is the index d itself and its block dimension counts whole
-blocks (or single elements): then different d mean different, disjoint blocks. Of an output that every instance sees as a whole, the body
-must touch parts that are apart (`apart`): `o_ref[pl.program_id(0)] = …`.
+Dimension d separates an output's blocks if one entry of its index map is the index d itself and its block dimension counts whole
+blocks (or single elements): then different d mean disjoint blocks. If every instance sees an output as a whole, the body must access
+disjoint parts of it (`apart`): `o_ref[pl.program_id(0)] = …`.
 
-Nothing is carried in scratch memory that every run of the dimensions behind d writes before it reads (`@pl.when(k == 0)` of a contraction
-along k), if all dimensions before d are parallel too. A recurrence along the last dimension, which tells outputs apart as well, is
-parallel along those before it.
+Scratch memory carries nothing across d if every run of the dimensions after d writes it before reading it (`@pl.when(k == 0)` of a
+contraction along k), and all dimensions before d are parallel too. A kernel with a recurrence along its last dimension, which separates
+outputs as well, is parallel along the dimensions before it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tilewright.tile.types import RefType
 
 
 def parallel_dims(kernel: NativeKernel) -> list[int]:
-  """The dimensions whose indices may run at the same time, apart from each other; that of warpgroups is none of them."""
+  """The dimensions whose indices may run concurrently and independently; the dimension of warpgroups is not among them."""
   found = _parallel_dims(kernel)
   return [d for d in found if kernel.warpgroups == 1 or d != len(kernel.mapping.grid) - 1]
 
@@ -60,7 +60,7 @@ def _parallel_dims(kernel: NativeKernel) -> list[int]:
 
 
 def _holds(kernel: NativeKernel, said: str, dim: int, parallel: Sequence[int]) -> bool:
-  """Whether instances along a dimension may run at the same time, given what the user says of it."""
+  """Whether instances along a dimension may run concurrently, given the semantics that the user declared."""
   if said != "parallel":
     return said == "concurrent"
   mapping = kernel.mapping
@@ -102,7 +102,7 @@ def _begins_anew(kernel: NativeKernel, parallel: list[int]) -> bool:
 
 
 def _tells_outputs_apart(kernel: NativeKernel, dim: int, parallel: Sequence[int]) -> bool:
-  """Whether no two instances along a dimension, at the same indices along those that are parallel, touch the same part of an output."""
+  """Whether no two instances along a dimension, at the same indices along the parallel ones, access the same part of an output."""
   mapping = kernel.mapping
   if not mapping.num_outputs:
     return False
@@ -123,7 +123,7 @@ def _tells_blocks_apart(m: BlockMapping, index_map: Function, dim: int) -> bool:
 
 
 def _touches_parts(kernel: NativeKernel, position: int, dim: int, parallel: Sequence[int]) -> bool:
-  """Whether instances along a dimension touch parts of an operand that are apart, though each sees it as a whole."""
+  """Whether instances along a dimension access disjoint parts of an operand, though each sees it as a whole."""
   mapping = kernel.mapping
   if dim < mapping.num_vmapped:
     return False

@@ -1,8 +1,7 @@
 """Reading the text that `printer.to_text` writes.
 
-The parser asks for what it needs at the present position with compiled patterns; there is no token stream. It checks names and
-scopes while it reads, so that an error points at the very place, and takes types as they are written: whether they are right is
-for `verify.verify` to say.
+The parser matches compiled patterns at the current position; there is no token stream. It checks names and scopes while
+it reads, so that an error points at the exact position, and takes types as they are written: `verify.verify` checks them.
 
     2:8: there is no tile op 'addd'
       %1 = addd %0, %0 : f32
@@ -103,7 +102,7 @@ class _Parser:
     return items
 
   def line_end(self) -> str:
-    """The end of a line; gives what the comment there says."""
+    """The end of a line; returns the text of its comment."""
     match = _LINE_END.match(self.text, self.pos)
     if match is None:
       self.skip()
@@ -288,7 +287,7 @@ class _Parser:
     return TileType(shape, self.dtype(name, at))
 
   def dimensions(self) -> tuple[tuple[int, ...], str, int]:
-    """Sizes between x's, a last word, and where that stands."""
+    """Sizes separated by `x`, a last word, and the position of that word."""
     match = self.take(_DIMENSIONS)
     if match is None:
       self.fail("expected a type such as 4x8xf32")

@@ -8,7 +8,7 @@
       store %1, %5  // scale.py:4
     }
 
-Values are numbered in the order in which they stand in the text, attributes are sorted by name, and the line of the user's
+Values are numbered in the order in which they appear in the text, attributes are sorted by name, and the line of the user's
 program follows `//`. The blocks of an op follow its type, each with its parameters:
 
     %7 = for %5, %6, %2 : f32 (%8: s32, %9: f32) {
@@ -37,7 +37,7 @@ NAME = re.compile(r"[A-Za-z_][\w.-]*+", re.ASCII)
 
 
 def to_text(function: Function, *, locations: bool = True) -> str:
-  """The text of a function; without `locations` it does not say where in the user's program an op comes from."""
+  """The text of a function; without `locations`, ops are printed without their lines in the user's program."""
   return "\n".join(_Printer(locations).function(function)) + "\n"
 
 
@@ -94,7 +94,7 @@ class _Printer:
 
 
 def _is_plain_constant(op: Op) -> bool:
-  """Whether the type and the elements say everything about a constant."""
+  """Whether the type and the elements describe a constant completely."""
   if op.name != "constant" or set(op.attrs) != {"value", "dtype"} or op.operands or len(op.results) != 1:
     return False
   dtype = np.dtype(op.attrs["dtype"])

@@ -1,23 +1,23 @@
-"""Memory that is written once, as a value.
+"""Promotion of memory that is written once to a value (mem2reg).
 
-`run_state` gives its body every value that it closes over as a ref. Such memory is allocated, written once as a whole, and only read:
+`run_state` passes every value that its body closes over as a ref. Such memory is allocated, written once as a whole, and then only read:
 
     ref = alloc                       x
     store(ref, x)             →       …
     y = load(ref)                     y = x
 
-What is read is what was written, as all reads come later. Memory that a kernel asked for by name (`smem`, `acc`) stays memory.
+The store dominates all loads, so each load yields the stored value. Memory in a named space (`smem`, `acc`) is not promoted.
 """
 
 from __future__ import annotations
 
 from tilewright.tile.ir import Block, Function, Op, Value, users, walk
 
-_SPACE = "scratch"  # memory of no named kind
+_SPACE = "scratch"  # memory without a named space
 
 
 def promote(function: Function) -> int:
-  """Replace loads of memory that is written once by what was written, in place. Gives how many."""
+  """Replace loads of memory that is written once by the stored value, in place. Returns how many."""
   used = users(function.body)
   replaced: dict[Value, Value] = {}
   for block in _blocks(function.body):

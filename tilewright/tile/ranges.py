@@ -1,4 +1,4 @@
-"""Between which bounds an integer scalar lies: enough to see that a loop's index stays inside of an array.
+"""Integer range analysis of scalars: enough to prove that a loop's index stays inside an array.
 
     for i in 0 … 8:   i in [0, 7],   4 * i + 3 in [3, 31]
       if i < 2:       i in [0, 1],   4 * i + 3 in [3, 7]
@@ -26,24 +26,24 @@ _MOST = 2**31 - 1  # a grid dimension has no more instances than this
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
-  """Integers from low to high, both included."""
+  """Integers from low to high, inclusive."""
 
   low: int
   high: int
 
   def __and__(self, other: Interval) -> Interval | None:
-    """What lies in both; None if nothing does."""
+    """The intersection; None if it is empty."""
     low, high = max(self.low, other.low), min(self.high, other.high)
     return Interval(low, high) if low <= high else None
 
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-  """What intervals are found from: the op around each block, and the sizes of the grid where they are known; and what holds besides."""
+  """The facts from which intervals are derived: the parent op of each block, known grid sizes, and conditions that hold."""
 
   around: Mapping[Block, Op]
   grid: Sequence[int | None] = ()
-  blocks: Mapping[Op, Block] = dataclasses.field(default_factory=dict)  # in which each op stands
+  blocks: Mapping[Op, Block] = dataclasses.field(default_factory=dict)  # the block that contains each op
   known: Mapping[Value, Interval] = dataclasses.field(default_factory=dict)
 
   def of(self, value: Value, depth: int = _DEPTH) -> Interval | None:
@@ -76,7 +76,7 @@ class Bounds:
     return found if found is not None and _holds(ty, found) else None
 
   def inside(self, block: Block | None) -> Bounds:
-    """What else holds in a block: the conditions under which it runs."""
+    """The bounds inside a block, refined by the conditions under which it runs."""
     found: Bounds = self
     while block is not None and (op := self.around.get(block)) is not None:
       if op.name == "switch" and len(op.blocks) == 2:
@@ -85,7 +85,7 @@ class Bounds:
     return found
 
   def _where(self, condition: Value, holds: bool) -> Bounds:
-    """What else is known where a condition holds, or where it does not."""
+    """The bounds refined by a condition that holds, or that does not."""
     op = condition.owner
     if not isinstance(op, Op):
       return self
@@ -131,7 +131,7 @@ class Bounds:
       case "select":
         a, b = (self.of(v, depth - 1) for v in op.operands[1:])
         return None if a is None or b is None else Interval(min(a.low, b.low), max(a.high, b.high))
-      case "max" | "min":  # also of what nothing is known of, besides its dtype
+      case "max" | "min":  # also for operands of which only the dtype is known
         info = ml_dtypes.iinfo(op.results[0].tile.dtype)
         anything = Interval(int(info.min), int(info.max))
         a, b = (self.of(v, depth - 1) or anything for v in op.operands)
@@ -184,7 +184,7 @@ class GridBounds(Bounds):
 
 
 def always_inside(grid: Sequence[int | None], m: BlockMapping, index_map: Function) -> list[bool]:
-  """Along which dimensions the blocks of an operand lie inside of its array whatever the instance."""
+  """For each dimension, whether the blocks of an operand lie inside its array for every instance."""
   bounds = GridBounds({}, grid, params=tuple(index_map.params[: len(grid)]))
   found = []
   for dim, size, (entry, *_) in zip(m.block_shape, m.array_aval.shape, index_entries(m, index_map)):

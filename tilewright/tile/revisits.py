@@ -1,13 +1,13 @@
-"""Whether instances along a grid dimension that is said to be parallel visit the same block of an output.
+"""Whether instances along a grid dimension that is declared parallel visit the same block of an output.
 
-On a TPU every core has its own copy of a block, so a block that all indices of a parallel dimension share serves as memory of a core:
+On a TPU every core has its own copy of a block, so a block that all indices of a parallel dimension share serves as per-core memory:
 
     dimension_semantics=("parallel", "arbitrary"), out_specs=[…, BlockSpec((8, 128), lambda i, j: (0, 0))]
 
-Here blocks lie in the array itself, and two threads would write one block at the same time. The index map is evaluated at the points of the
-grid, all at once (of a grid that is dynamic, or has more than 2^18 points, at those of one corner): points of one block must agree in their
-index along the dimension. An entry that is read from prefetched scalars is not known before the kernel runs; where it depends on the
-dimension, the user's word counts.
+Here blocks are views of the array itself, so this would be a data race between threads. The index map is evaluated at all points of the
+grid at once (for a dynamic grid, or one of more than 2^18 points, at those of one corner): points of one block must agree in their
+index along the dimension. An entry that is read from prefetched scalars is unknown before the kernel runs; where it depends on the
+dimension, the user's declaration is trusted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from tilewright.tile.grid import BlockDim, Blocked, Element, Squeezed
 from tilewright.tile.ir import Function, Op, Value
 
-_POINTS = 1 << 18  # at most as many points are looked at: less than a tenth of a second
+_POINTS = 1 << 18  # at most this many points are evaluated: less than a tenth of a second
 _DYNAMIC = 1 << 10  # as many indices of a dimension whose size is not known
 
 

@@ -1,16 +1,16 @@
 """Rewriting a function by tables of rules, to a fixed point.
 
-A rule is a small function of an op: it gives the values that replace the op's results, `op.results` itself where it has changed
-something around the op, or None where it does not apply. Rules are keyed by op name, so that an op meets only the rules for it;
-new ops go in front of the one that is replaced:
+A rule is a small function of an op: it returns the values that replace the op's results, `op.results` itself if it changed
+something around the op, or None if it does not apply. Rules are keyed by op name, so only the rules for an op are tried on it;
+new ops are inserted in front of the one that is replaced:
 
     @rule("neg")
     def neg_of_neg(rw, op):
       inner = rw.made_by(op.operands[0], "neg")
       return None if inner is None else [inner.operands[0]]
 
-A worklist brings a rule back to the users of whatever changed. Only pure ops and structured control flow are replaced; memory
-is the business of `dead_code`. `simplify` runs everything that makes a function smaller without changing what it means.
+A worklist revisits the users of every change. Only pure ops and structured control flow are replaced; dead memory ops are removed by
+`dead_code`. `simplify` runs all passes that make a function smaller without changing its meaning.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _PATIENCE = 64  # rewrites per op, far beyond what rules that make progress need
 
 
 class Rewriter:
-  """A function under change. Insertions and removals are noted, and carried out at the end: each costs O(1)."""
+  """A function being rewritten. Insertions and removals are recorded, and applied at the end: each costs O(1)."""
 
   def __init__(self, function: Function, grid: Sequence[int | None] = ()):
     self.function = function
     self.users: dict[Value, dict[Op, None]] = {}
-    self.before: dict[Op, list[Op]] = {}  # what goes in front of an op
+    self.before: dict[Op, list[Op]] = {}  # the ops inserted in front of an op
     self.removed: set[Op] = set()
     self.around: dict[Block, Op] = {}
-    self.blocks: dict[Op, Block] = {}  # in which an op stands
+    self.blocks: dict[Op, Block] = {}  # the block that contains an op
     self.bounds = Bounds(self.around, grid, self.blocks)
     self.work: deque[Op] = deque()
     self.queued: set[Op] = set()
@@ -98,11 +98,11 @@ class Rewriter:
       self._enqueue(user)
 
   def inline(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
-    """Put the ops of a block in front of the op around it; gives what the block yields."""
+    """Inline the ops of a block in front of its parent op; returns the values that the block yields."""
     assert self.current is not None
     for param, argument in zip(block.params, arguments):
       self.replace(param, argument)
-    # What stood in front of one of these ops comes along when the lists are put together.
+    # Ops inserted in front of one of these are kept when the lists are merged.
     self.before.setdefault(self.current, []).extend(block.ops[:-1])
     for op in block.ops[:-1]:
       self.blocks[op] = self.blocks[self.current]
@@ -115,7 +115,7 @@ class Rewriter:
   # --- the work ----------------------------------------------------------------------------------------------------
 
   def run(self, rules: Rules) -> int:
-    """Apply rules until none applies. Gives the number of rewrites."""
+    """Apply rules until none applies. Returns the number of rewrites."""
     count, limit = 0, _PATIENCE * (len(self.queued) + 16)
     while self.work:
       op = self.work.popleft()
@@ -145,7 +145,7 @@ class Rewriter:
     self._forget(op)
 
   def _forget(self, op: Op) -> None:
-    """Take an op out, and with it the pure ops that only it needed. A stack, as chains of ops may be long."""
+    """Remove an op, and the pure ops that only it used. Uses a stack, as chains of ops may be long."""
     stack = [op]
     while stack:
       gone = stack.pop()
@@ -186,7 +186,7 @@ class Rewriter:
       self.work.append(op)
 
   def _rebuild(self, block: Block) -> None:
-    """Put insertions in and take removals out."""
+    """Apply the recorded insertions and removals."""
     ops: list[Op] = []
 
     def place(op: Op) -> None:
@@ -203,7 +203,7 @@ class Rewriter:
 
 
 def rewrite(function: Function, rules: Rules | None = None, grid: Sequence[int | None] = ()) -> int:
-  """Apply rules (by default all of `rules.RULES`) to a fixed point, in place. Gives the number of rewrites.
+  """Apply rules (by default all of `rules.RULES`) to a fixed point, in place. Returns the number of rewrites.
 
   `grid` gives the sizes of the dimensions that `program_id` counts, where they are known.
   """

@@ -1,4 +1,4 @@
-"""The rewrite rules: what holds exactly, for every value of the type.
+"""The rewrite rules: identities that hold exactly, for every value of the type.
 
 Floats keep their signed zeros, NaNs and roundings: `x + 0.0` stays (it turns -0.0 into 0.0), `x * 1.0` goes. Integers wrap, so
 sums and products of constants may be regrouped. A tile that repeats one known element counts as that constant.
@@ -24,7 +24,7 @@ Found = Sequence[Value] | None
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
-  """Add a row for each op name. Rules of one op are tried in the order in which they stand here."""
+  """Add a row for each op name. Rules of one op are tried in the order of this file."""
 
   def add(f: Rule) -> Rule:
     for name in names:
@@ -65,7 +65,7 @@ def select_known(rw: Rewriter, op: Op) -> Found:
 
 @rule("lt", "le", "gt", "ge", "eq", "ne")
 def compare_ranges(rw: Rewriter, op: Op) -> Found:
-  """A comparison that the ranges of both sides decide: a loop's index is never negative, and a mask of rows that all exist holds."""
+  """A comparison that the ranges of both sides decide: a loop's index is never negative, and a mask of rows in bounds is true."""
   a, b = (rw.bounds.of_elements(v) for v in op.operands)
   if a is None or b is None:
     return None
@@ -112,7 +112,7 @@ def rounds_down(rw: Rewriter, op: Op) -> Found:
 
 @rule("program_id", "num_programs", "min", "max", "sign")
 def known_position(rw: Rewriter, op: Op) -> Found:
-  """Along a dimension of one instance, the size of a static grid, and what is computed from them and cannot vary."""
+  """Along a dimension of one instance, the size of a static grid, and what is computed from them and is invariant."""
   found = rw.bounds.of(op.result)
   if found is None or found.low != found.high:
     return None
@@ -134,7 +134,7 @@ def _is(value: np.ndarray | None, number: float) -> bool:
 
 @rule(*_COMMUTATIVE)
 def constant_last(rw: Rewriter, op: Op) -> Found:
-  """A constant stands on the right, so that the other rules need to look in one place."""
+  """Canonicalise a constant to the right operand, so that the other rules match one form."""
   a, b = op.operands
   if rw.splat(a) is None or rw.splat(b) is not None:
     return None
@@ -243,13 +243,13 @@ def bitcast_of_bitcast(rw: Rewriter, op: Op) -> Found:
   return None if inner is None else [rw.emit("bitcast", [inner.operands[0]], dtype=_tile(op.result).dtype)]
 
 
-# Processors multiply these faster than the dtype they are added up in, and no product loses a bit.
+# Processors multiply these faster than the accumulator's dtype, and every product is exact.
 _MULTIPLIED_AS = {np.dtype(np.float32): np.dtype(ml_dtypes.bfloat16), np.dtype(np.int32): np.dtype(np.int8)}
 
 
 @rule("dot")
 def product_of_narrow_numbers(rw: Rewriter, op: Op) -> Found:
-  """A contraction of numbers that were widened for it: what they were is multiplied, and added up as before."""
+  """A contraction of widened operands: the narrow operands are multiplied directly, with the same accumulator."""
   narrow = _MULTIPLIED_AS.get(np.dtype(op.attrs["dtype"]))
   inner = [rw.made_by(v, "convert") for v in op.operands]
   if narrow is None or any(_tile(v).dtype != op.attrs["dtype"] for v in op.operands):
@@ -386,7 +386,7 @@ def known_case(rw: Rewriter, op: Op) -> Found:
 
 @rule("for")
 def few_rounds(rw: Rewriter, op: Op) -> Found:
-  """A loop of no rounds gives what it was given; one of a single round is its body."""
+  """A loop of zero iterations yields its initial values; one of a single iteration is inlined."""
   lower, upper = (rw.splat(v) for v in op.operands[:2])
   if lower is None or upper is None:
     return None
@@ -398,7 +398,7 @@ def few_rounds(rw: Rewriter, op: Op) -> Found:
 
 @rule("for")
 def carried_unchanged(rw: Rewriter, op: Op) -> Found:
-  """A carried value that every round passes on is the value it started as; one that counts along is the index."""
+  """A carried value that every iteration passes on unchanged is its initial value; one that counts along is the index."""
   (body,) = op.blocks
   changed = False
   for start, param, after, result in zip(op.operands[2:], body.params[1:], body.yielded, op.results):
@@ -416,7 +416,7 @@ def carried_unchanged(rw: Rewriter, op: Op) -> Found:
 
 
 def _counts(rw: Rewriter, start: Value, lower: Value, param: Value, after: Value, body: Block) -> bool:
-  """Whether a carried value starts as the index does, and goes up by one each round."""
+  """Whether a carried value starts at the lower bound and is incremented by one each iteration."""
   step = rw.made_by(after, "add")
   if step is None or step.operands[0] is not param or param.type != body.params[0].type:
     return False

@@ -68,7 +68,7 @@ class RefType:
 
   @property
   def is_accumulator(self) -> bool:
-    """Whether it is for sums of products, which a warpgroup has for itself."""
+    """Whether it is an accumulator of products, which is private to a warpgroup."""
     return self.space == ACCUMULATOR
 
   @property
@@ -88,7 +88,7 @@ class RefType:
 
 @dataclasses.dataclass(frozen=True)
 class SemaphoreArrayType:
-  """An array of counters of one kind. One with `arrivals` is of barriers: so many end a phase of each."""
+  """An array of counters of one kind. With `arrivals`, they are barriers: a phase of each ends after that many arrivals."""
 
   shape: tuple[int, ...]
   kind: str

@@ -1,11 +1,11 @@
-"""What a function of the tile IR must be, stage by stage.
+"""The verifier of the tile IR: the invariants of a function, stage by stage.
 
     lowered   as it comes from a jaxpr: values defined before use and in scope, types as the op table infers them, blocks with
               the right parameters and yields, operands and attributes that make sense, effects only where they may be
     cleaned   the same, and nothing dead is left
     native    the same, and only what a native target takes: known ops, static bounds that hold
 
-Each stage is a tuple of checks; each check looks at one op (or the function) and says what is wrong with it. The error names
+Each stage is a tuple of checks; each check looks at one op (or the function) and yields its problems. The error names
 the op, the user's line and the problem.
 """
 
@@ -23,7 +23,7 @@ from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE
 from tilewright.tile.printer import op_text
 from tilewright.tile.types import BOOL, RefType, SemaphoreArrayType, TileType, Type
 
-# How an op's blocks begin and how many there are; what they yield is checked by the op's own row.
+# The number of an op's blocks and their parameters; what they yield is checked by the op's own row.
 _BLOCKS: dict[str, tuple[int, int | None]] = {"for": (1, 1), "while": (2, 2), "switch": (1, None)}
 
 Problems = Iterator[str]
@@ -189,7 +189,7 @@ def _refs_stay(scope: Scope, op: Op) -> Problems:
 
 
 def _effects(scope: Scope, op: Op) -> Problems:
-  """A loop's condition and an index map may look at memory, not change it: a target may evaluate them again."""
+  """A loop's condition and an index map may read memory, not write it: a target may evaluate them more than once."""
   effects = OPS[op.name].effects
   if WRITE in effects and (loop := _condition_around(scope)) is not None:
     written = _base(op.operands[1 if op.name == "copy" else 0])
@@ -227,7 +227,7 @@ def _stands_in(value: Value, block: Block) -> bool:
 
 
 def _not_dead(scope: Scope, op: Op) -> Problems:
-  """What only makes or reads values is there because something uses them."""
+  """Ops without side effects must have a use."""
   if OPS[op.name].effects <= {ops.READ, ops.ALLOC} and not any(v in scope.used for v in op.results):
     yield "nothing uses it"
 

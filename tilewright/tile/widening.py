@@ -1,4 +1,4 @@
-"""Arithmetic on narrow formats becomes arithmetic on wider ones, between conversions.
+"""A pass that replaces arithmetic on narrow formats by arithmetic on wider ones, between conversions.
 
 No target computes in floats or integers of less than a byte, and the CPU in none of the small floats. So
 
@@ -21,7 +21,7 @@ from tilewright.tile.ir import Op, Value
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
 from tilewright.tile.rewrite import Rewriter, Rule
 
-_BITS = ("shr_logical", "popcount", "clz")  # what looks at bits above the value: those must be zero
+_BITS = ("shr_logical", "popcount", "clz")  # ops that read the bits above the value: those must be zero
 _UNSIGNED = {2: ml_dtypes.uint2, 4: ml_dtypes.uint4}
 _SIGNED = {2: ml_dtypes.int2, 4: ml_dtypes.int4}
 

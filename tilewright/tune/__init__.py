@@ -7,7 +7,7 @@
 
     best = matmul.search(x, y, budget="60s")
 
-`tilewright.tune` is this package and the decorator in one: the module can be called (`tuned.tune`). docs/tuning.md has the whole story.
+`tilewright.tune` is this package and the decorator in one: the module can be called (`tuned.tune`). docs/tuning.md is the full guide.
 
     space      domains, constraints          strategy, surrogate   which candidate is next
     content, keys                            search, processes, worker, job, shipping, timing   isolation and measurement

@@ -1,4 +1,4 @@
-"""How much a search may cost: seconds, trials, or both."""
+"""The budget of a search: seconds, trials, or both."""
 
 from __future__ import annotations
 

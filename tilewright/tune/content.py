@@ -1,4 +1,4 @@
-"""What a function computes, as a hash that is the same in every process: a kernel is known by its contents, not by its name.
+"""A content hash of a function, equal in every process: a kernel is identified by its contents, not by its name.
 
 A function is its bytecode, its constants, its defaults, what it closes over, and what the names in it mean: other functions of the user by
 their contents, things of libraries by their name (the versions of those that matter are a part of the key). Line numbers, comments and
@@ -39,7 +39,7 @@ def is_library(module: str) -> bool:
 
 
 class _Walk:
-  """One walk over everything that a function reaches; functions that were met before are said by number."""
+  """One walk over everything that a function reaches; functions that were visited before are referred to by number."""
 
   def __init__(self) -> None:
     self.met: dict[int, int] = {}

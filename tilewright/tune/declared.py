@@ -4,8 +4,8 @@
     config = ROWS.choose(name="softmax", rows=1024, columns=8192, dtype="bf16")      {"rows": 0, "num_warps": 0} where nothing was tuned
 
 A function with such decisions in it is tuned as a step (`steps.search_step`); `predict` estimates times from facts and values. Its own
-heuristic is the value that a domain has first (0, by convention): so an entry may say that the heuristic is best. What is missing is not
-worth a warning; under `strict` it is an error.
+heuristic is the value that a domain has first (0, by convention): so an entry may say that the heuristic is best. A missing entry
+causes no warning; under `strict` it is an error.
 """
 
 from __future__ import annotations

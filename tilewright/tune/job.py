@@ -1,4 +1,4 @@
-"""What is measured: a function, its arguments, and a candidate, as data that travels to worker processes."""
+"""A measurement job: a function, its arguments, and a candidate, as data that is sent to worker processes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-  """A function and its arguments: `leaves` with the arrays left out, which stand at the places `arrays`."""
+  """A function and its arguments: `leaves` without the arrays, whose positions are `arrays`."""
 
   function: Callable[..., Any]
   leaves: tuple[Any, ...]

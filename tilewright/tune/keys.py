@@ -2,7 +2,7 @@
 
     key_of(tuned, arguments)      Key(kernel="matmul", content="5d0c…", arguments="x=f32[512,512] y=f32[512,512]", device="NVIDIA H200", …)
 
-Everything is text, so that a line of a table reads as what it is. Finding a key runs nothing and traces nothing.
+Everything is text, so that a line of a table is readable. Computing a key runs nothing and traces nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a tuned function does when it is called: search, look into the tables, or neither.
 
-    with tilewright.tuning("search"): step(x)      tunes what it meets and has no entry for
+    with tilewright.tuning("search"): step(x)      tunes each call that has no entry
     tilewright.tuning("strict")                    for the rest of the process: a missing entry is an error
     TILEWRIGHT_TUNING=off python train.py          the same from outside
 
@@ -25,7 +25,7 @@ VARIABLE = "TILEWRIGHT_TUNING"
 
 @dataclasses.dataclass(frozen=True)
 class Mode:
-  """What is done about a call. `is_quiet`: a missing entry is not worth a word, as in the processes that measure."""
+  """How a call is configured. `is_quiet`: a missing entry causes no warning, as in the processes that measure."""
 
   name: str = "cached"
   budget: Any = "60s"
@@ -94,7 +94,7 @@ class tuning(contextlib.AbstractContextManager[None]):
 
 @contextlib.contextmanager
 def quietly() -> Iterator[None]:
-  """Tables are used, and nothing is said about what they do not have."""
+  """Tables are used, without warnings about missing entries."""
   token = _here.set(Mode("cached", is_quiet=True))
   try:
     yield
@@ -118,7 +118,7 @@ def override(content: str, arguments: str) -> Mapping[str, Any] | None:
 
 @contextlib.contextmanager
 def noting() -> Iterator[list[Any]]:
-  """A list of the calls of tuned functions within; they run with their heuristics, and nothing is said about them."""
+  """A list of the calls of tuned functions within; they run with their heuristics, without warnings."""
   noted: list[Any] = []
   token, quiet = _noted.set(noted), _here.set(Mode("cached", is_quiet=True))
   try:

@@ -1,12 +1,12 @@
-"""Worker processes that may crash, hang or eat all memory, while the process that asked goes on.
+"""Isolated worker processes: one may crash, hang or exhaust memory, while the process that uses it continues.
 
     with Nursery({"JAX_PLATFORMS": "cpu"}) as nursery:
       worker = nursery.start("tilewright.tune.worker:serve")
       worker.ask({"do": "measure", ...}, seconds=30)      # the reply, or WorkerLost with the reason
 
-Workers are forked from a process that has imported JAX and has not used it, so that one that was lost is replaced within milliseconds.
+Workers are forked from a process that has imported JAX and has not used it, so that a lost worker is replaced within milliseconds.
 Neither is forked from the user's process, which has threads and perhaps a CUDA context. Each worker is a session of its own: Ctrl-C does
-not reach it, and it is ended with everything it started. When the user's process is gone, so is the nursery, and with it the workers.
+not reach it, and it is ended with everything it started. When the user's process exits, the nursery exits, and its workers with it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 class WorkerLost(Exception):
   """A worker did not answer: it crashed, was killed, took too long or too much memory. The text says which.
 
-  `is_from_outside`: someone else ended it, as the system does that is short of memory; what it did may be without fault.
+  `is_from_outside`: another process killed it, as the system does when memory is short; its work may be correct.
   """
 
   def __init__(self, why: str, is_from_outside: bool = False) -> None:
@@ -294,7 +294,7 @@ def shared(environment: Mapping[str, str]) -> Nursery:
 
 
 def resident_bytes(pid: int) -> int:
-  """Memory that a process holds, as Linux counts it; 0 where nobody tells."""
+  """Memory that a process holds, as Linux counts it; 0 where that is not reported."""
   try:
     with open(f"/proc/{pid}/statm") as file:
       return int(file.read().split()[1]) * _PAGE
@@ -303,7 +303,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def available_bytes() -> int:
-  """Memory that can be had without pushing anyone out; a large number where nobody tells."""
+  """Memory available without swapping; a large number where that is not reported."""
   try:
     with open("/proc/meminfo") as file:
       said = dict(line.split(":", 1) for line in file)

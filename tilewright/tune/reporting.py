@@ -13,7 +13,7 @@ Report = Callable[[Trial, Trial | None], None]
 
 @contextlib.contextmanager
 def reporter(task: Any, wanted: bool | None) -> Iterator[Report | None]:
-  """What a search tells each trial to: a bar on the error stream with the best time so far."""
+  """The callback that a search calls for each trial: a progress bar on stderr with the best time so far."""
   if wanted is False:
     yield None
     return

@@ -1,11 +1,11 @@
-"""What is known about a candidate before it runs: the resources of its kernels, and an estimate of its time.
+"""Static estimates of a candidate before it runs: the resources of its kernels, and its time.
 
-`prune` asks the compiler's own report (`nvgpu.report`): registers, spills and shared memory of each kernel, on any machine. `predict=True`
+`prune` reads the compiler's own report (`nvgpu.report`): registers, spills and shared memory of each kernel, on any machine. `predict=True`
 orders candidates by a roofline of their kernels:
 
     seconds = max(operations / rate, bytes / bandwidth) · (waves as they are / waves without a remainder) + instances · overhead
 
-Bytes are those of blocks as often as the grid makes a kernel look at another one, so that small blocks cost what they are: more traffic.
+A block's bytes count each time the grid moves a kernel to another block, so that small blocks are charged for their extra traffic.
 """
 
 from __future__ import annotations

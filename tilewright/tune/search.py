@@ -1,10 +1,10 @@
-"""A search: candidates are compiled in parallel, measured alone, compared with the incumbent, and the best few once more at the end.
+"""A search: candidates are compiled in parallel, measured one at a time against the incumbent, and the best few remeasured at the end.
 
     candidates ─ ask ─► lowered by several processes ─► checked and raced by one process that has the device to itself ─ tell ─► …
                                                                                         │
     the best three and the default, in turns, in a process that has seen no other candidate ◄┘
 
-Nothing is compiled while something is measured: on a CPU that is the same device, and processes that make or use a CUDA context slow the
+Nothing is compiled during a measurement: on a CPU both use the same device, and processes that create or use a CUDA context slow the
 launches of others.
 """
 
@@ -36,9 +36,9 @@ from tilewright.tune.trials import Result, Trial
 SERVE = "tilewright.tune.worker:serve"
 _MOST_COMPILERS = 8
 _FINALISTS = 3
-_FINAL_SHARE = 0.2  # of the time, for the best few at the end
+_FINAL_SHARE = 0.2  # of the time, for the finalists
 _FIRST = 3  # candidates that are tried whatever the time
-_VOTERS = 3  # candidates that decide what the right numbers are where nobody said
+_VOTERS = 3  # candidates that vote on the correct results where there is no reference
 _SETUP_SECONDS = 120.0
 _ROOM = 2 << 30  # bytes that a candidate may take beyond twice what the default took
 _RACE_SECONDS = 5.0
@@ -120,7 +120,7 @@ class _Search:
     return worker
 
   def _end_workers(self) -> None:
-    """Leave the nursery as it was; one that was interrupted may be in the middle of a message."""
+    """End the workers that this search started; an interrupted one may be in the middle of a message."""
     for worker in self.workers:
       worker.end()
     if self.is_interrupted:
@@ -161,7 +161,7 @@ class _Search:
     return self.worker
 
   def _begun(self) -> Worker:
-    """A new worker that has been told what to do."""
+    """A new worker, set up with the job."""
     worker = self.start_worker()
     worker.post({"do": "setup", "job": self.job_bytes})
     return worker
@@ -172,16 +172,16 @@ class _Search:
       raise errors.TuningError(f"{self.task.key.kernel}: the inputs could not be made: {reply['failed']}")
 
   def _replace_by_spare(self) -> None:
-    """What comes next is measured by a process that has seen no candidate before."""
+    """Use a fresh process, which has run no candidate, for the next measurements."""
     if self.worker is not None:
       self.worker.end()
     if self.spare is not None and self.spare.is_alive:
       self.worker, self.spare = self.spare, self.worker
 
   def _ask(self, request: Mapping[str, Any], seconds: float, again: bool = False) -> dict[str, Any]:
-    """What the measuring process answers; a lost one is an answer too. One that may be damaged is not used again.
+    """The reply of the measuring process; a lost process is a reply too. One that may be damaged is not used again.
 
-    A process that someone else killed gets a second try.
+    If the process was killed from outside, the request is retried once.
     """
     try:
       worker = self._measurer()
@@ -202,7 +202,7 @@ class _Search:
   # --- the reference ---------------------------------------------------------------------------------------------
 
   def _find_reference(self) -> None:
-    """The right numbers: the reference's, the default's, or those that most of a few candidates agree on."""
+    """The expected results: the reference's, the default's, or those of the majority of a few candidates."""
     task = self.task
     if task.job.reference is not None:
       reply = self._ask({"do": "output", "file": self.reference}, _SETUP_SECONDS)

@@ -1,7 +1,7 @@
-"""Functions as bytes, for another process of the same Python: by value, so that the user's program is not run again there.
+"""Serialisation of functions for another process of the same Python: by value, so that the user's program is not run again there.
 
-`pickle` takes a function by its name, which does not find lambdas, functions inside of functions, those of a notebook or of the program
-that runs, or one that a decorator has replaced. Here such a function is its code, its defaults, its closure and the globals that its code
+`pickle` serialises a function by its name, which does not find lambdas, nested functions, those of a notebook or of the main
+program, or one that a decorator has replaced. Here such a function is its code, its defaults, its closure and the globals that its code
 names, and a module is its name. Functions and classes of libraries, and of modules that can be imported, go by name.
 """
 

@@ -1,4 +1,4 @@
-"""Whole steps: several kernels in one program, one objective.
+"""Tuning of whole steps: several kernels in one program, one objective.
 
     search_step(train_step, params, batch, budget="5min")
 

@@ -1,4 +1,4 @@
-"""Which candidate to try next. Nothing here measures: `ask` gives candidates, `tell` takes their times.
+"""The search strategy: which candidate to try next. Nothing here measures: `ask` returns candidates, `tell` takes their times.
 
     strategy = Strategy(space, candidates, seed=0, first=[default], predicted=None, trials=50)
     while batch := strategy.ask(4):
@@ -8,7 +8,7 @@
 A space that is small, or no larger than the number of trials, is tried as a whole, in the order of predicted times. Of others the default
 comes first, then those that the cost model likes and some at random; after that, in turns, candidates of which a model fitted to the
 times so far expects the largest improvement, and neighbours of the best. A failure counts as a slow candidate, so that the model learns
-to stay away. All is decided by the seed and by the times: the same times give the same search.
+to stay away. The search is deterministic given the seed and the times.
 """
 
 from __future__ import annotations

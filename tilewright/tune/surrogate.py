@@ -1,6 +1,6 @@
-"""A model of what was measured: a quadratic trend, and what is left of it in an ensemble of extremely randomised regression trees.
+"""A surrogate model of measured times: a quadratic trend, and its residuals in an ensemble of extremely randomised regression trees.
 
-The trend (ridge regression on features, their squares and products) says where times fall beyond what was tried; trees say nothing there. A
+The trend (ridge regression on features, their squares and products) extrapolates beyond the points tried; trees cannot. A
 tree (Geurts, Ernst and Wehenkel, 2006) splits on a random feature at a random place, the best of a few tries by variance, down to a few
 points: together they learn the cliffs (a tile that spills) that a trend cannot have. The mean over the trees is added to the trend, and
 their spread is the uncertainty.

@@ -5,11 +5,11 @@
 
 A line is appended as a whole, under a lock; of two lines for the same key the later one counts. A file that was cut in the middle of a line
 loses that line alone: what follows begins on a line of its own, and lines that cannot be read are counted and skipped. A configuration
-decides which code runs, so `runtime.trust` has a say: the table lies in a directory that only this user can write to, and each line carries
-the HMAC of its contents under the user's key. `import` seals lines of a file that the user chooses to believe.
+decides which code runs, so `runtime.trust` applies: the table lies in a directory that only this user can write to, and each line carries
+the HMAC of its contents under the user's key. `import` seals lines of a file that the user chooses to trust.
 
-Tables in `tables/` come with the package, where there are some. They are believed as its code is, and count where the user's own table has
-nothing; versions do not count there.
+Tables in `tables/` ship with the package, if there are any. They are trusted like its code, and are used where the user's own table has
+no entry; their versions are not compared.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def append(*entries: Entry) -> None:
     opened = os.open(name, flags, 0o600, dir_fd=folder)
     try:
       size = os.fstat(opened).st_size
-      cut = size > 0 and os.pread(opened, 1, size - 1) != b"\n"  # a writer before us was killed
+      cut = size > 0 and os.pread(opened, 1, size - 1) != b"\n"  # a previous writer was killed
       text = (b"\n" if cut else b"") + b"".join(_line(e, secret) for e in entries)
       while text:
         text = text[os.write(opened, text) :]
@@ -204,7 +204,7 @@ def append(*entries: Entry) -> None:
 
 
 def replace(entries: Iterable[Entry]) -> None:
-  """Put a table in the place of the user's, as a whole."""
+  """Atomically replace the user's table."""
   with _folder(create=True) as (folder, name), _locked(folder, name):
     secret = trust.key(folder)
     trust.write(folder, name, b"".join(_line(e, secret) for e in entries))

@@ -1,8 +1,8 @@
-"""Times of programs that stand to be compared: in turns, so that whatever slows the machine slows all of them.
+"""Timing of programs that are compared: samples are interleaved, so that whatever slows the machine slows all of them.
 
 A sample is the time of one call, from as many calls as fill a millisecond or two. On a GPU it is by the device's own clock (CUDA events),
-and a program makes many calls, each on a set of arrays of its own: so that no call finds its arrays in L2, and that the device is never
-out of work. Where it was, because the host took longer to ask than the device to compute, the sample says so (`is_host_bound`). On a CPU a
+and a program makes many calls, each on its own set of arrays: so that no call finds its arrays in L2, and the device is never
+idle. If it was, because the host took longer to launch than the device to compute, the sample reports it (`is_host_bound`). On a CPU a
 sample during which threads waited for a processor that others had is taken again (Linux counts that wait): on a busy machine a program
 of one thread would look better than one of many.
 
@@ -28,8 +28,8 @@ SAMPLE_SECONDS = 2e-3  # of calls in a sample, at least
 _GPU_L2 = 64 << 20  # bytes, more than any has
 _LEAST_SETS, _MOST_SETS, _MOST_BYTES = 8, 32, 4 << 30
 _WARM = 0.05  # seconds of work before the first sample: an idle GPU runs at a lower clock
-_IN_FLIGHT, _BYTES_IN_FLIGHT = 64, 4 << 30  # programs that are queued before anyone waits, and bytes of their results
-_HOST_SHARE = 0.9  # of a sample's time, spent on asking for programs, from which on it is the host's
+_IN_FLIGHT, _BYTES_IN_FLIGHT = 64, 4 << 30  # programs in flight before the host waits, and bytes of their results
+_HOST_SHARE = 0.9  # of a sample's time, spent on launches, from which on it is host-bound
 _MAD = 1.4826  # of a normal distribution: the deviation is so many median absolute deviations
 NOISY = 0.10  # relative spread of samples from which on a machine is called noisy
 
@@ -84,7 +84,7 @@ class Timer:
     self._repeats: dict[int, tuple[Program, int]] = {}
 
   def _queue(self, program: Program, count: int) -> float:
-    """Ask for programs; gives the seconds that took."""
+    """Launch programs; returns the seconds that took."""
     results: list[Any] = []
     most = _IN_FLIGHT
     start = time.perf_counter()
@@ -141,7 +141,7 @@ class Timer:
 
 
 def waited_seconds() -> float:
-  """How long threads of this process have been ready to run while other processes had the processor, all together; 0 where nobody tells."""
+  """The total time for which threads of this process were ready but other processes had the processor; 0 if it is not reported."""
   total = 0
   for file in glob.glob("/proc/self/task/*/schedstat"):
     with contextlib.suppress(OSError, ValueError, IndexError), open(file) as opened:

@@ -1,4 +1,4 @@
-"""What a search saw and found: trials, one by one, and the result."""
+"""The records of a search: its trials, and the result."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Result(Mapping[str, Any]):
 
   @property
   def doubts(self) -> tuple[str, ...]:
-    """What speaks against believing the result for good; kept with the entry."""
+    """Reasons to doubt the result; stored with the entry."""
     busy = f"others used the CPU: threads waited {100 * self.busy:.0f}% of the time, so the default stays"
     return (*([busy] if self.busy > BUSY else []), *(["interrupted"] if self.is_interrupted else []))
 

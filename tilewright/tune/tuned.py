@@ -389,7 +389,7 @@ def remember(space: Space, result: Any, note: str = "") -> None:
 
 
 def missing_text(calls: Sequence[Call]) -> str:
-  """What is missing, with shapes, and how to make it."""
+  """The missing entries, with shapes, and the command that creates them."""
   lines = [f"  {c.tuned.name}: {c.arguments} on {c.key.device}\n    {c.command()}" for c in calls]
   return "\n".join(
     [
@@ -437,8 +437,8 @@ def tune(
     tolerance: the relative error that candidates may have; by default some roundings of the dtype.
     predict: a function of parameters and arguments that estimates the time, or True for the cost model of kernels, which traces each
       candidate; candidates are tried in its order, and the model of the search knows it.
-    prune: whether kernels that spill registers, or ask for more shared memory than there is, are thrown out before they run; or a function
-      of their `nvgpu.Report` that says so. For NVIDIA GPUs.
+    prune: whether kernels that spill registers, or need more shared memory than there is, are rejected before they run; or a function
+    of their `nvgpu.Report` that decides it. For NVIDIA GPUs.
     compiler_options: domains of flags of XLA (`xla_...`); the function is then compiled with `jax.jit` and these options.
     **parameters: domains of keyword arguments: `choice`, `range`, `power_of_two`, `build`.
   """

@@ -1,4 +1,4 @@
-"""The process that compiles candidates, checks their numbers and times them. It may die at any time; the process that asks goes on.
+"""The process that compiles candidates, checks their numbers and times them. It may die at any time; its client continues.
 
 Requests, one at a time, and what is answered:
 
@@ -39,7 +39,7 @@ _JAX_PLATFORMS = {"gpu": "cuda"}
 
 
 class Failed(Exception):
-  """A candidate is thrown out. `phase` is where: compiling, running, checking."""
+  """A candidate is rejected. `phase` is where: compiling, running, checking."""
 
   def __init__(self, phase: str, why: str, spoiled: bool = False) -> None:
     super().__init__(why)
@@ -125,7 +125,7 @@ class _State:
     return {"seconds": time.perf_counter() - start}
 
   def prune(self, candidate: bytes, rule: bytes | None) -> dict[str, Any]:
-    """Throw a candidate out by what the compiler says of its kernels, without running it."""
+    """Reject a candidate by the compiler's report of its kernels, without running it."""
     from tilewright.runtime import cuda
     from tilewright.target.nvgpu.arch import for_capability
     from tilewright.tune.resources import pruned
@@ -225,7 +225,7 @@ class _State:
       raise Failed("checking", f"not always the same: {why}", True)
 
   def _look_at_inputs(self) -> None:
-    """A candidate that writes out of bounds may write into arrays that stand beside its own."""
+    """A candidate that writes out of bounds may overwrite arrays adjacent to its own."""
     with _phase("running", True):
       if not np.array_equal(_sums(self.sets), self.sums):
         raise Failed("checking", "wrote to memory that is not its own: arguments have changed", True)

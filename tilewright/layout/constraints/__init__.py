@@ -1,15 +1,15 @@
 """Constraints between layouts that are not known yet: what inference solves.
 
-A variable stands for the layout of a tile, in registers or in shared memory. Constraints are small frozen dataclasses. Hard ones (`hard`)
-answer `holds(known)`: yes, no, or None for "not yet". Soft ones (`soft`) have a `cost(known)` instead, and never fail. Together they are
-what the ops of a kernel say about their operands:
+A variable denotes the layout of a tile, in registers or in shared memory. Constraints are small frozen dataclasses. Hard ones (`hard`)
+answer `holds(known)`: yes, no, or None for "not yet". Soft ones (`soft`) have a `cost(known)` instead, and never fail. They are the
+requirements of a kernel's ops on their operands:
 
     Equal(x, y)                              y = exp(x)
     Reduced(x, m, axes=(1,))                 m = max(x, axis=1): m has the layout of x without that dimension
     Broadcast(m, b, dims=(0,))               b = m[:, None]: m has the layout of b without that dimension
     RelayoutAllowed(x, y, weight=8)          y is x in another layout, at a cost
 
-What one layout says about another is its `image`.
+The layout that one layout implies for another variable is its `image`.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class Located:
 
 
 def image(constraint: Constraint, variable: Variable, place: Place, invent: bool = False) -> Place | None:
-  """The layout of the other variable that a layout of one determines, or that would spare a move; None if there is none.
+  """The layout of the other variable that a layout of one determines, or that would avoid a relayout; None if there is none.
 
-  With `invent`, also one layout of many where a constraint leaves a choice.
+  With `invent`, also one of several layouts where a constraint leaves a choice.
   """
   match constraint:
     case Equal():

@@ -1,4 +1,4 @@
-"""Constraints that must hold: between the layouts of operands and results, and those that list what an instruction takes.
+"""Hard constraints: links between the layouts of operands and results, and lists of the layouts that an instruction accepts.
 
 Each is a small frozen dataclass that answers `holds(known)`: yes, no, or None for "not yet".
 """
@@ -22,7 +22,7 @@ Place: TypeAlias = Layout | SharedLayout
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
-  """A layout to be found. `key` tells it from others; the rest describes the tile."""
+  """A layout to be inferred. `key` identifies it; the rest describes the tile."""
 
   key: Hashable
   shape: tuple[int, ...] = dataclasses.field(compare=False)
@@ -30,7 +30,7 @@ class Variable:
   name: str = dataclasses.field(compare=False, default="")
 
   def __post_init__(self) -> None:
-    object.__setattr__(self, "_hash", hash(self.key))  # asked for very often
+    object.__setattr__(self, "_hash", hash(self.key))  # looked up very often
 
   def __hash__(self) -> int:
     return self._hash  # type: ignore[attr-defined]
@@ -133,7 +133,7 @@ class Stacked(Link):
 
 
 def direction(link: Link) -> tuple[Variable, Variable]:
-  """Which layout of a link determines the other, and the other."""
+  """The variable of a link whose layout determines the other, then the other."""
   match link:
     case Broadcast() | Stacked():
       return link.result, link.operand
@@ -180,7 +180,7 @@ def _inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _known(function: Callable[..., Place]) -> Callable[..., Any]:
-  """A kernel asks for the same few layouts again and again. None where there is none: digits would carry, or a dimension is padded."""
+  """Memoise: a kernel needs the same few layouts again and again. None where none exists: digits would carry, or a dimension is padded."""
 
   @functools.lru_cache(maxsize=16384)
   def found(*arguments: Hashable) -> Place | None:
@@ -214,7 +214,7 @@ class Listed:
     raise NotImplementedError
 
   def holds(self, known: Known) -> bool | None:
-    """Yes if all are known and listed together, no if what is known is in no option."""
+    """Yes if all are known and listed together, no if the known layouts are in no option."""
     have = [known.get(v) for v in self.variables]
     if not any(all(h is None or h == place for h, place in zip(have, option)) for option in self.options):
       return False
@@ -223,7 +223,7 @@ class Listed:
 
 @dataclasses.dataclass(frozen=True)
 class OneOf(Listed):
-  """A list as it stands, each combination at a cost."""
+  """An explicit list, each combination at a cost."""
 
   over: tuple[Variable, ...]
   choices: Options
@@ -276,7 +276,7 @@ class _ListedOne(Listed):
 
 @dataclasses.dataclass(frozen=True)
 class Hint(_ListedOne):
-  """The user says what the layout is."""
+  """The layout is given by the user."""
 
   layout: Place
 

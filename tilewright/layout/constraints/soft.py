@@ -1,4 +1,4 @@
-"""Constraints that have a cost instead of failing: moving tiles between layouts, to and from memory, and working on them.
+"""Soft constraints, which have a cost instead of failing: relayouts, accesses to memory, and work on tiles.
 
 A price is a function of layouts alone, without the variables, so that the solver computes equal ones once.
 """
