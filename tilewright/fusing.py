@@ -1,4 +1,4 @@
-"""Fuse a program into a library kernel, without a block spec in sight.
+"""Fusion of a program into a library kernel, without writing block specs.
 
     import tilewright as tw
     from tilewright import ops
@@ -7,9 +7,9 @@
     def layer(x, w, b, gate):
       return jax.nn.gelu(rms_norm(x) @ w + b) * gate
 
-The normalisation becomes a prologue of the kernel's left operand and what follows the product its epilogue: one kernel,
-and no array of the size of `x @ w` besides the result. With `explain=True` the first call prints what went where; with
-a path it is drawn, as HTML.
+The normalisation becomes the prologue of the kernel's left operand, and the operations after the product its epilogue: one kernel,
+and no array of the size of `x @ w` besides the result. With `explain=True` the first call prints what was fused where; with
+a path it writes a drawing, as HTML.
 """
 
 from __future__ import annotations

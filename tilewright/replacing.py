@@ -1,4 +1,4 @@
-"""`replace_pallas`: programs written for `jax.experimental.pallas` run unchanged, with our modules in its place.
+"""`replace_pallas`: import hooks that run programs written for `jax.experimental.pallas` unchanged on our modules.
 
     import tilewright
     with tilewright.replace_pallas():
@@ -276,7 +276,7 @@ def _warn_of_old_bindings() -> None:
     if not _below(name, ("jax", "jaxlib", "tilewright")) and isinstance(module, types.ModuleType)
   }
   if not any(_below(name, (PALLAS,)) for name in list(sys.modules)):
-    return  # no one can be bound to what was never loaded
+    return  # no module can be bound to one that was never loaded
   theirs = lambda home: _below(home, (PALLAS, PRIVATE))
   if late := sorted(name for name, module in outside.items() if _holds(module, theirs, set())):
     shown = ", ".join(late[:5]) + (f" and {len(late) - 5} more" if len(late) > 5 else "")

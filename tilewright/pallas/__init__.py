@@ -1,4 +1,4 @@
-"""The kernel language: a program written for `jax.experimental.pallas` runs with this module in its place."""
+"""The kernel language: a drop-in replacement for `jax.experimental.pallas`."""
 
 from tilewright.pallas import checks as _checks  # registers the rule of checkify
 from tilewright.pallas import deprecated as _deprecated

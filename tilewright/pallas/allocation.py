@@ -1,4 +1,4 @@
-"""Arrays and refs that start without values."""
+"""Uninitialised arrays and refs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tilewright.runtime import _jax
 
 
 def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> jax.Array:
-  """An array of a shape and dtype whose values are unspecified, laid out over devices as `out_sharding` says."""
+  """An array of a shape and dtype with unspecified values, sharded over devices according to `out_sharding`."""
   return lax.empty(shape, dtype, out_sharding=out_sharding)
 
 
@@ -35,5 +35,5 @@ def empty_ref_like(x: object) -> Any:
 
 
 def run_state(f: Any) -> Any:
-  """Turn `f`, a function of a tree of refs, into a function from their first values to their last."""
+  """Turn `f`, a function of a tree of refs, into a function from the refs' initial values to their final values."""
   return _jax.discharge.run_state(f)

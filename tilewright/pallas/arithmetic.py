@@ -1,4 +1,4 @@
-"""Small arithmetic: sizes of grids and blocks, and operations on tiles that have a name of their own here."""
+"""Arithmetic utilities: sizes of grids and blocks, and tile operations that Pallas exports under its own names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tilewright.runtime import _jax
 
 
 def cdiv(a: Any, b: Any) -> Any:
-  """`a / b`, rounded up: how many blocks of size b cover a elements."""
+  """`a / b`, rounded up: the number of blocks of size b that cover a elements."""
   if isinstance(a, int) and isinstance(b, int):
     return -(-a // b)
   if hasattr(a, "scope") or hasattr(b, "scope"):  # symbolic dimensions
@@ -35,7 +35,7 @@ def next_power_of_2(x: int) -> int:
 
 
 def strides_from_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-  """How many elements apart neighbours are along each dimension of a dense row-major array."""
+  """The strides, in elements, of a dense row-major array."""
   return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
@@ -45,10 +45,10 @@ def broadcast_to(a: Any, shape: tuple[int, ...]) -> jax.Array:
 
 
 def reciprocal(x: Any, *, approx: bool = False, full_range: bool = True) -> jax.Array:
-  """1 / x. With `approx` a target may use a faster approximation; `full_range=False` gives up infinities and extremes."""
+  """1 / x. With `approx` a target may use a faster approximation; `full_range=False` permits wrong results for infinities and extremes."""
   x = jnp.asarray(x)
   if approx:
-    # What the approximate unit of accelerators keeps: the precision of bfloat16.
+    # The precision of the approximate reciprocal unit of accelerators: bfloat16.
     return (1.0 / x.astype(jnp.bfloat16)).astype(x.dtype) if x.dtype == jnp.float32 else 1 / x
   return 1 / x
 
@@ -61,9 +61,9 @@ def dot(
   allow_tf32: bool | None = None,
   precision: Any = None,
 ) -> jax.Array:
-  """The matrix product of two 2-D tiles, each transposed first if asked, accumulated in at least float32.
+  """The matrix product of two 2-D tiles, each optionally transposed, with an accumulator of at least float32.
 
-  `allow_tf32` and `precision` exclude each other.
+  `allow_tf32` and `precision` are mutually exclusive.
   """
   if allow_tf32 is not None:
     if precision is not None:

@@ -1,4 +1,4 @@
-"""Functions that users give: checked against what they will be called with, before they are called."""
+"""Arity checks of user functions: a function is checked against the arguments it will get before it is called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tilewright import errors
 
 
 def name_of(f: Any) -> str:
-  """A function in messages: its name, and the file and line where it is defined."""
+  """The description of a function in messages: its name, and the file and line where it is defined."""
   while isinstance(f, functools.partial):
     f = f.func
   code = getattr(f, "__code__", None)
@@ -27,12 +27,12 @@ def check_takes(
   kwargs: Mapping[str, Any] = {},
   error: type[errors.TilewrightError] = errors.KernelTypeError,
 ) -> None:
-  """Refuse a function that does not take these arguments. `what` it is and what it `gets` are for the message."""
+  """Reject a function that does not take these arguments. `what` (what it is) and `gets` (what it is passed) appear in the message."""
   if not callable(f):
     raise error(f"{what} must be a function, got {f!r}.")
   try:
     signature = inspect.signature(f)
-  except (TypeError, ValueError):  # code that is not Python's says nothing about its parameters
+  except (TypeError, ValueError):  # builtins and C extensions may have no signature
     return
   try:
     signature.bind(*args, **kwargs)
@@ -47,7 +47,7 @@ def check_takes(
 def _words_of_python(
   f: Callable[..., Any], signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> str:
-  """What Python says of such a call: it is asked by calling a function that has the same parameters and does nothing."""
+  """Python's own error message for such a call, obtained by calling an empty function with the same parameters."""
   plain = [
     p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None)
     for p in signature.parameters.values()
@@ -62,7 +62,7 @@ def _words_of_python(
 
 
 def brief(value: Any) -> str:
-  """A value in messages. Of an array, which may be large, the type."""
+  """The description of a value in messages; for an array, which may be large, its type."""
   if hasattr(value, "shape") and hasattr(value, "dtype"):
     return f"an array of type {value.dtype}{list(value.shape)}"
   return repr(value)

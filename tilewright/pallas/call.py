@@ -1,7 +1,7 @@
-"""`pallas_call`: from a Python function over refs to one equation in a JAX program.
+"""`pallas_call`: a Python function over refs becomes one equation of a JAX program.
 
-The call is traced to a `Kernel` (`trace`), held by a single `pallas_call` equation. Transformations (`transforms`) rewrite the kernel; the
-target named by `interpret` and the compiler parameters runs it (`targets`).
+The call is traced to a `Kernel` (`trace`), which is a parameter of a single `pallas_call` equation. JAX transformations (`transforms`)
+rewrite the kernel. The target selected by `interpret` and the compiler parameters runs it (`targets`).
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ def pallas_call(
   cost_estimate: CostEstimate | None = None,
   metadata: dict[str, str] | None = None,
 ) -> Callable[..., Any]:
-  """Make a function of arrays out of a kernel, a function of refs that runs once per point of a grid.
+  """Turn a kernel, a function of refs that runs once per grid point, into a function of arrays.
 
   Args:
-    kernel: gets a ref for each prefetched scalar, input, output and scratch buffer, in this order; returns None.
+    kernel: takes a ref for each prefetched scalar, input, output and scratch buffer, in this order; returns None.
     out_shape: a tree of `jax.ShapeDtypeStruct`: the outputs.
     grid_spec: grid, specs and scratch in one object, instead of the next four arguments.
     grid: the sizes of the grid: ints, dynamic scalars, or pairs (name, size).
     in_specs: a tree of `BlockSpec` matching the positional arguments; by default each instance sees whole arrays.
     out_specs: the same for the outputs.
     scratch_shapes: a sequence or dict of memory that lives for the whole call.
-    input_output_aliases: which flat input shares its memory with which flat output.
+    input_output_aliases: maps the index of a flat input to the index of the flat output that shares its memory.
     debug: print the stages of the kernel as it is processed.
     interpret: False for native code on the CPU and on NVIDIA GPUs and the portable lowering elsewhere, True for the portable lowering on
       any backend, an `InterpretParams` for the simulated machine.
-    name: what the kernel is called in programs, dumps and messages.
+    name: the kernel's name in programs, dumps and messages.
     compiler_params: parameters of one target.
-    cost_estimate: what the kernel costs, for schedulers.
-    metadata: strings kept with the kernel.
+    cost_estimate: the estimated cost of the kernel, for schedulers.
+    metadata: strings attached to the kernel.
 
   Returns:
-    A function of the inputs, which gives arrays in the structure of `out_shape`.
+    A function of the inputs, which returns arrays in the structure of `out_shape`.
   """
   if out_shape is _UNSET:
     raise errors.OutShapeError(
@@ -135,7 +135,7 @@ def _bind(call: KernelCall, args: Any) -> Any:
   out = pallas_call_p.bind(*bounds, *operands, **kernel_params(traced.kernel))
   for ref, result in traced.stored:
     traced.consts[ref][...] = out[result]
-  return jax.tree.unflatten(traced.out_tree, out[: traced.out_tree.num_leaves])  # behind them is state of the call
+  return jax.tree.unflatten(traced.out_tree, out[: traced.out_tree.num_leaves])  # the rest is state of the call
 
 
 def is_jax_value(x: Any) -> bool:
@@ -159,7 +159,7 @@ def _as_array(x: Any, args: Any) -> Any:
 
 
 def _split_grid(grid: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...]]:
-  """Dynamic bounds as operands, and the grid with None in their places."""
+  """The dynamic grid bounds as operands, and the grid with None in place of each."""
   bounds: list[Any] = []
   static: list[Any] = []
   for axis, size in enumerate(grid):
@@ -208,7 +208,7 @@ def _(*avals: Any, **params: Any) -> Any:
 
 
 def check_as_traced(primitive: Any) -> None:
-  """Let JAX, where it checks jaxprs, check those of a kernel as they were traced: without the axes over which values vary in shard_map."""
+  """Make JAX's jaxpr checker check kernel jaxprs as they were traced: without varying manual axes (shard_map's vma)."""
 
   def check(_: Any, *operands: Any, **params: Any) -> Any:
     with _jax.config._check_vma(False):
@@ -223,7 +223,7 @@ check_as_traced(pallas_call_p)
 
 
 def apply_eagerly(primitive: Any, *operands: Any, **params: Any) -> Any:
-  """A call outside of `jit`. What stops an interpreted kernel is raised here as it is."""
+  """A call outside `jit`. An error that stops an interpreted kernel is raised unwrapped."""
   if not params["interpret"]:
     return _jax.dispatch.apply_primitive(primitive, *operands, **params)
   with targets.own_errors():
@@ -265,7 +265,7 @@ def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
 
 @functools.cache
 def _lower_each_call() -> None:
-  """From now on JAX lowers equal calls one by one, not once as a function: processes tell the calls of a program apart by their numbers."""
+  """From now on JAX lowers equal calls one by one, not once as a shared function: processes identify the calls of a program by number."""
   _jax.mlir.register_lowering(pallas_call_p, _lower, cacheable=False)
 
 

@@ -1,6 +1,6 @@
-"""`jax.experimental.checkify` looks into kernels: a `checkify.check` in a body reaches the caller as an error value.
+"""The `jax.experimental.checkify` rule of kernels: a `checkify.check` in a kernel body reaches the caller as an error value.
 
-Errors are values, so they need somewhere to go. The portable lowering, which is ordinary JAX, gives them that.
+Error values must be results of the call. The portable lowering, which is ordinary JAX, can return them.
 """
 
 from __future__ import annotations

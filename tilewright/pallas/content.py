@@ -1,8 +1,8 @@
-"""Keys of kernels by contents: two traces of one body that gave the same program have equal keys.
+"""Structural keys of kernels: two traces of one body that yield the same program have equal keys.
 
-JAX's jaxprs are equal only to themselves. Here a jaxpr is the list of its equations, with variables numbered in order of appearance.
-What cannot be compared by value (an array, a function whose meaning is not known) is equal only to itself, so that equal keys
-always mean equal programs. Source lines are not part of a key; where the body is defined is.
+JAX compares jaxprs by identity. Here the key of a jaxpr is the list of its equations, with variables numbered in order of appearance.
+A value that cannot be compared by contents (an array, an opaque function) is compared by identity, so equal keys always mean equal
+programs. Source lines of equations are not part of a key; the location where the body is defined is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.tile.grid import Kernel
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Itself:
-  """A value that is equal only to itself, and is kept alive as long as the key is."""
+  """A value that is compared by identity, and is kept alive as long as the key is."""
 
   value: Any
 
@@ -62,7 +62,7 @@ def _key(x: Any) -> Any:
 
 
 def _number(x: Any) -> Any:
-  """A literal, by its bits: 0.0 == -0.0, but they do not mean the same."""
+  """The key of a literal, by its bits: 0.0 == -0.0, but programs can tell them apart."""
   bits = np.asarray(x)
   return (type(x), bits.dtype, bits.tobytes()) if bits.dtype != object else _Itself(x)
 

@@ -1,4 +1,4 @@
-"""Control flow that reads well in kernels: `when` for branches, `loop` for loops."""
+"""Control-flow decorators for kernels: `when` for branches, `loop` for loops."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tilewright import errors
 
 
 def when(condition: Any, /) -> Callable[[Callable[[], Any]], None]:
-  """A decorator that calls the function at once if `condition` holds.
+  """A decorator that calls the function immediately if `condition` holds.
 
-  A Python bool decides now; an array becomes a `lax.cond` with the function as its true branch.
+  A Python bool is decided while tracing; an array becomes a `lax.cond` with the function as its true branch.
   """
 
   def decorator(f: Callable[[], Any]) -> None:
@@ -47,8 +47,8 @@ def loop(
 ) -> Callable[[Callable[..., Any]], Any]:
   """A decorator that calls the function for each index in `range(lower, upper, step)`.
 
-  With `init_carry` the function is called as `f(index, carry)` and returns the next carry; the decorated name is then the last
-  one. `unroll` is that of `lax.fori_loop`.
+  With `init_carry` the function is called as `f(index, carry)` and returns the next carry; the decorated name is then bound to the
+  final carry. `unroll` is that of `lax.fori_loop`.
   """
   static_step = step if isinstance(step, int) else None
   if static_step == 0:

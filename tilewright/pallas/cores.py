@@ -1,7 +1,7 @@
-"""Cores of one mesh that talk to each other: which kernels need their cores to run side by side.
+"""Communication between the cores of a mesh: decides which kernels need their cores to run concurrently.
 
-Most kernels over a mesh do not: their cores work apart, and may run one after another. Those whose cores signal each other, copy to each
-other, or share memory of a scope wait for what another core does. They run as coroutines natively, and as threads of the simulated machine
+Most kernels over a mesh do not: their cores are independent and may run sequentially. Cores that signal each other, copy to each other, or
+share scoped memory wait for progress of another core. Such cores run as coroutines in native code, and as threads of the simulated machine
 otherwise.
 """
 
@@ -17,7 +17,7 @@ from tilewright.tile.grid import Kernel
 
 
 def run_together(kernel: Kernel) -> bool:
-  """Whether the cores of a kernel's mesh wait for each other. (CTAs and their warpgroups are not meant.)"""
+  """Whether the cores of a kernel's mesh wait for each other. (CTAs and their warpgroups do not count.)"""
   of_threads = any(hasattr(mesh, "num_threads") for mesh in kernel.mesh or ())
   if kernel.mesh is None or of_threads or any(not isinstance(d, int) for d in kernel.grid_mapping.grid):
     return False
@@ -25,7 +25,7 @@ def run_together(kernel: Kernel) -> bool:
 
 
 def allocate_together(kernel: Kernel) -> bool:
-  """Whether several CTAs, of a cluster say, share the memory of a scope, or reach for each other's memory."""
+  """Whether several CTAs, such as those of a cluster, share scoped memory or access each other's memory."""
   sizes = dict(zip(kernel.grid_mapping.grid_names or (), kernel.grid_mapping.grid))
 
   def found(jaxpr: Any) -> bool:
@@ -40,7 +40,7 @@ def allocate_together(kernel: Kernel) -> bool:
 
 
 def has_warps_side_by_side(kernel: Kernel) -> bool:
-  """Whether warps of a warpgroup wait, for each other perhaps."""
+  """Whether warps of a warpgroup wait, possibly for each other."""
 
   def found(jaxpr: Any) -> bool:
     return any(
@@ -53,7 +53,7 @@ def has_warps_side_by_side(kernel: Kernel) -> bool:
 
 
 def talk(jaxpr: Any) -> bool:
-  """Whether an equation, or one inside of it, concerns several cores."""
+  """Whether an equation, or one nested in it, involves several cores."""
   return any(
     _concerns_others(eqn) or any(talk(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
     for eqn in jaxpr.eqns

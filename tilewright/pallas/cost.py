@@ -1,7 +1,7 @@
-"""What a function costs: operations, transcendental operations and bytes, counted in its jaxpr.
+"""Cost estimates: the flops, transcendental operations and bytes of a function, counted in its jaxpr.
 
-Bytes are those of the inputs and outputs, as if everything between them stayed on the chip. A loop counts as often as it runs
-where that is known, a branch as the most expensive of its arms.
+Bytes are those of the inputs and outputs, as if all intermediates stayed on chip. A loop body counts once per iteration where the trip
+count is known; a branch counts as its most expensive arm.
 """
 
 from __future__ import annotations
@@ -170,12 +170,12 @@ def _nbytes(aval: Any) -> int:
 
 
 def estimate_cost(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> CostEstimate:
-  """Estimate what `fun(*args, **kwargs)` costs.
+  """Estimate the cost of `fun(*args, **kwargs)`.
 
   Args:
     fun: a JAX function.
     *args: arrays or `jax.ShapeDtypeStruct`s.
-    **kwargs: the same; anything else in them, as a bool or a float, reaches `fun` as it is.
+    **kwargs: the same; any other value, such as a bool or a float, is passed to `fun` unchanged.
   """
   leaves, tree = jax.tree.flatten(kwargs)
   traced = {i: leaf for i, leaf in enumerate(leaves) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")}
@@ -191,8 +191,7 @@ def estimate_cost(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> CostEst
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-  """What one instance of a kernel computes: operations of matrix products by the dtype of their operands, other ones, and transcendental
-  ones."""
+  """The work of one kernel instance: matrix-product operations by operand dtype, other operations, and transcendental operations."""
 
   products: tuple[tuple[Any, int], ...]
   flops: int
@@ -200,7 +199,7 @@ class Work:
 
 
 def instance_work(kernel: Kernel) -> Work:
-  """The work of one instance, counted in the kernel's body. Of the arms of a branch the most expensive counts."""
+  """The work of one instance, counted in the kernel's body. A branch counts as its most expensive arm."""
   products: dict[Any, int] = {}
   _add_products(kernel.jaxpr, 1, products)
   count = _count(kernel.jaxpr)

@@ -1,9 +1,9 @@
-"""What a kernel says about itself while it runs: prints, checks, and delays that bring out races.
+"""Debugging aids for kernels: prints, checks, and delays that expose races.
 
     pl.debug_print("instance {} sees {}", pl.program_id(0), x_ref[0])
     pl.debug_check(jnp.all(x_ref[...] > 0), "lengths are positive")
 
-`fail_unless` is how the portable target reports an error that only shows at run time.
+`fail_unless` is how the portable target reports an error that can only be detected at run time.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ not_differentiable(debug_print_p)
 def debug_print(fmt: str, *args: Any) -> None:
   """Print values from inside a kernel.
 
-  With placeholders in `fmt`, there is one for each of `args`; without, the values follow it. Another number of them is a
-  `ShapeMismatchError`.
+  If `fmt` has placeholders, there must be one for each of `args`; without placeholders, the values are printed after it. A different
+  number of placeholders is a `ShapeMismatchError`.
   """
   fields = [f for _, f, _, _ in string.Formatter().parse(fmt) if f is not None]
   if fields and len(fields) != len(args):
@@ -56,7 +56,7 @@ def _value(x: Any, what: str) -> jax.Array:
 
 
 def _check_format(fmt: str, values: Sequence[Any]) -> None:
-  """Format zeros of the same types: what Python refuses would be known when the kernel runs only."""
+  """Format zeros of the same types, so that an invalid format is reported while tracing and not when the kernel runs."""
   types = [x.dtype for x in values]
   if any(jnp.issubdtype(t, jax.dtypes.extended) for t in types):
     return
@@ -91,11 +91,11 @@ def debug_check(condition: Any, message: str) -> None:
 
 
 def fail_unless(condition: Any, error: type[Exception], message: str) -> None:
-  """Raise on the host, at run time, if `condition` is false; of one with several elements, the error names the first that is."""
+  """Raise on the host, at run time, if `condition` is false; for an array, the error names the first false element."""
 
   def complain() -> None:
     def report(held: Any) -> None:
-      from tilewright.runtime import printing  # it loads LLVM, which the portable target does without
+      from tilewright.runtime import printing  # it loads LLVM, which the portable target does not need
 
       raise error(message + printing.first_failing(np.asarray(held, bool)))
 
@@ -115,9 +115,9 @@ delay_p = Primitive("delay")
 delay_p.multiple_results = True
 delay_p.def_effectful_abstract_eval(lambda nanos: ([], {effects.delay_effect}))
 not_differentiable(delay_p)
-xla.register(delay_p)(lambda ctx, nanos: [])  # instances run one after another: no one else can get ahead
+xla.register(delay_p)(lambda ctx, nanos: [])  # instances run sequentially: none can overtake another
 
 
 def delay(nanos: int | jax.Array) -> None:
-  """Sleep for `nanos` nanoseconds: what other cores do meanwhile then comes first."""
+  """Sleep for `nanos` nanoseconds, so that other cores get ahead of this one."""
   delay_p.bind(jnp.asarray(nanos, jnp.int32))

@@ -1,6 +1,6 @@
 """Names that JAX has deprecated: they still work, and warn the first time each is used.
 
-A module lists them in a table, name -> (what to use instead, the value), and looks there for what it does not define.
+A module lists them in a table, name -> (replacement, value), which its `__getattr__` searches for names it does not define.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Asynchronous copies between refs, on one device or to another.
 
-A copy is described first and started later; its semaphores count the bytes that have left or arrived. In the portable lowering
-a copy is done as soon as it starts, so that a wait only takes the bytes off again.
+A descriptor is created first and the copy is started later; its semaphores count the bytes that were sent or received. In the portable
+lowering a copy completes as soon as it starts, so a wait only decrements the semaphore.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ class AsyncCopyDescriptor:
   src_sem: Any = None
   device_id: Any = None
   device_id_type: DeviceIdType = DeviceIdType.MESH
-  core: Any = None  # of the mesh that the kernel runs on, where it is another one
+  core: Any = None  # the destination core in the kernel's mesh, if it is another core
 
   @property
   def is_remote(self) -> bool:
     return self.src_sem is not None
 
   def start(self, priority: int = 0, *, add: bool = False) -> None:
-    """Start the copy; with `add`, the destination accumulates instead of being replaced. Refs among its indices are read now."""
+    """Start the copy; with `add`, it accumulates into the destination instead of overwriting it. Refs among its indices are read now."""
     if (rows := self._counted_rows()) is not None:
       rows.start(self, priority, add)
       return
@@ -92,7 +92,7 @@ class AsyncCopyDescriptor:
     return gather.CountedRows(*found[0])
 
   def wait(self) -> None:
-    """Wait until this device's part is done: the data has left and, for a copy to another device, ours has arrived."""
+    """Wait until this device's part is done: its data is sent and, for a copy between devices, the data sent to it has arrived."""
     if self.is_remote:
       self.wait_send()
     self.wait_recv()
@@ -116,8 +116,8 @@ def make_async_copy(src_ref: Any, dst_ref: Any, sem: Any) -> AsyncCopyDescriptor
   """Describe a copy between two refs of this device.
 
   Args:
-    src_ref: where the data is.
-    dst_ref: where it goes; same shape and dtype.
+    src_ref: the source.
+    dst_ref: the destination; same shape and dtype.
     sem: the DMA semaphore that counts its bytes.
   """
   what = "pltpu.make_async_copy"
@@ -143,15 +143,15 @@ def make_async_remote_copy(
 ) -> AsyncCopyDescriptor:
   """Describe a copy from this device to another one (or to itself), or from this core of a mesh to another one.
 
-  Every device runs the same kernel: the one that sends waits for `send_sem`, the one that receives for `recv_sem`.
+  Every device runs the same kernel: the sender waits for `send_sem`, the receiver for `recv_sem`.
 
   Args:
-    src_ref: where the data is, on this device.
-    dst_ref: where it goes: the ref of this name on the other device.
-    send_sem: counts what has left, on this device.
-    recv_sem: counts what has arrived, on the other device.
-    device_id: which device; see `pl.semaphore_signal`.
-    device_id_type: how `device_id` is to be read.
+    src_ref: the source, on this device.
+    dst_ref: the destination: the ref of this name on the other device.
+    send_sem: counts the bytes sent, on this device.
+    recv_sem: counts the bytes received, on the other device.
+    device_id: the destination device; see `pl.semaphore_signal`.
+    device_id_type: how `device_id` is interpreted.
   """
   what = "pltpu.make_async_remote_copy"
   src, dst = _as_view(src_ref), _as_view(dst_ref)
@@ -228,7 +228,7 @@ def _(*flat: Any, tree: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _Window:
-  """A view of a cell with static shape; of a slice with dynamic size only the first `counts` elements are meant."""
+  """A view of a cell with static shape; of a slice with dynamic size only the first `counts` elements are valid."""
 
   cell: Any
   transforms: tuple[Any, ...]
@@ -249,7 +249,7 @@ class _Window:
 
 
 def _windows(view: Any, limits: Mapping[int, int] = {}) -> list[tuple[Any, _Window]]:
-  """The windows a view stands for, each with the condition under which it is the one: several for `select_ref`.
+  """The windows a view may denote, each with the condition under which it is selected: several for `select_ref`.
 
   `limits` bounds the dynamic size along an axis of the view, where the other end of the copy is smaller.
   """
@@ -277,11 +277,11 @@ def _windows(view: Any, limits: Mapping[int, int] = {}) -> list[tuple[Any, _Wind
 
 
 def fix_sizes(indexer: Any, limits: Mapping[int, int]) -> tuple[Any, list[tuple[int, Any]]]:
-  """Replace dynamic slice sizes by a bound on them, and say how many elements count."""
+  """Replace dynamic slice sizes by an upper bound, and return the number of valid elements along each such axis."""
   indices, counts = [], []
   array_rank = len(indexer.int_indexer_shape)
   ints = [i for i, index in enumerate(indexer.indices) if not isinstance(index, Slice)]
-  # NumPy's rule: the dimensions of index arrays stand where the arrays stood, but first if a slice stands between them.
+  # NumPy's rule: the dimensions of index arrays take the arrays' place, but come first if a slice separates the arrays.
   scattered = bool(ints) and ints[-1] - ints[0] + 1 != len(ints)
   axis = array_rank if scattered else 0
   for i, (index, dim) in enumerate(zip(indexer.indices, indexer.shape)):
@@ -371,12 +371,12 @@ def _send(
   add: bool,
   limits: Mapping[int, int],
 ) -> None:
-  """Every device takes part: all gather what everyone sends and keep, in order of the senders, what is for them."""
+  """A collective: every device gathers what all devices send and applies, in order of the senders, what is addressed to it."""
   axes = semaphores.device_axes()
   names = tuple(axes)
   target = semaphores.logical_device_id(device_id, device_id_type, axes)
   me = semaphores.own_device_id(axes)
-  # The indices in dst and dst_sem were computed by the sender, so they travel along.
+  # The indices in dst and dst_sem were computed by the sender, so they are sent too.
   leaves, tree = _jax.flatten((dst, dst_sem))
   is_cell = [isinstance(x, xla.Cell) for x in leaves]
   sent: list[Any] = [None if cell else lax.all_gather(jnp.asarray(x), names) for x, cell in zip(leaves, is_cell)]
@@ -409,7 +409,7 @@ def select_ref(idx: Any, *refs: Any) -> Any:
 
 
 def sync_copy(src_ref: Any, dst_ref: Any, *, add: bool = False) -> None:
-  """Copy a ref, or each ref of a tree, to another and wait for it. The copies of a tree run side by side."""
+  """Copy a ref, or each ref of a tree, to another and wait for it. The copies of a tree are in flight concurrently."""
   sources, source_tree = jax.tree.flatten(src_ref, is_leaf=is_ref)
   targets, target_tree = jax.tree.flatten(dst_ref, is_leaf=is_ref)
   if source_tree != target_tree:

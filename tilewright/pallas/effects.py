@@ -1,7 +1,7 @@
 """Effects of kernels, and what JAX may do around them.
 
-Reads and writes of refs are JAX's own effects. Ours say that an equation does something besides computing its results, so
-that it is kept, kept in order inside loops, and not duplicated: running it twice, or never, would be seen.
+Reads and writes of refs are JAX's own effects. The effects here mark equations with other side effects. Such an equation is kept, keeps its
+order inside loops, and is not duplicated: running it twice, or never, would be observable.
 
 | effect      | who has it                              | loops | remat | custom derivatives |
 |-------------|-----------------------------------------|-------|-------|--------------------|
@@ -13,9 +13,9 @@ that it is kept, kept in order inside loops, and not duplicated: running it twic
 | Global      | get_global, get_barrier_semaphore       | yes   | no    | yes                |
 | SideEffect  | a whole call that must not be removed   | yes   | no    | yes                |
 
-A custom derivative runs instead of its function where the user asks for derivatives: he says what it does. A whole call
-that communicates may be run again by `jax.checkpoint`, because every device runs it again; parts of a kernel may not.
-Where the table says no, JAX refuses the transformation and names the effect.
+A custom derivative runs in place of its function under differentiation; the user is responsible for its effects. `jax.checkpoint` may
+rerun a whole call that communicates, because every device reruns it; it may not rerun parts of a kernel.
+Where the table has "no", JAX rejects the transformation with an error that names the effect.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ for _repeatable in (DelayEffect, DebugEffect, CommsEffect):
 
 SAFE_TO_REPEAT = frozenset({delay_effect, debug_effect})
 
-# What a whole call keeps of its body's effects: these are seen outside of the kernel.
+# The effects of a body that its call has too: they are observable outside the kernel.
 _VISIBLE_OUTSIDE = (CommsEffect, DebugEffect)
 _JAX_DEBUG = (_jax.debugging.DebugEffect, _jax.debugging.OrderedDebugEffect)  # of jax.debug.print in a body
 
@@ -93,8 +93,8 @@ def call_effects(body_effects: object) -> set[KernelEffect]:
 
 
 class SideEffects(enum.Enum):
-  """What the user says of a whole call. Equal pure calls may be one. One whose side effects follow the dataflow is never merged with an
-  equal one, but goes if nobody uses its outputs. One with side effects always stays."""
+  """The user's declaration for a whole call. Equal pure calls may be merged (CSE). A call whose side effects follow the dataflow is never
+  merged with an equal one, but is dead if its outputs are unused. A call with side effects is never removed."""
 
   PURE = "pure"
   DATAFLOW_SIDE_EFFECTING = "dataflow_side_effecting"
@@ -114,7 +114,7 @@ def said_side_effects(compiler_params: object) -> SideEffects:
 
 
 def says_side_effects(compiler_params: object) -> bool:
-  """Whether the user says that a call must stay though nobody uses its outputs."""
+  """Whether the user declares that a call must be kept even if its outputs are unused."""
   return said_side_effects(compiler_params) is SideEffects.SIDE_EFFECTING
 
 
@@ -124,5 +124,5 @@ def has_side_effects(kernel: Kernel) -> bool:
 
 
 def is_removable(kernel: Kernel) -> bool:
-  """Whether a call may go if nobody uses its outputs."""
+  """Whether a call may be removed if its outputs are unused."""
   return not says_side_effects(kernel.compiler_params) and not call_effects(kernel.jaxpr.effects)

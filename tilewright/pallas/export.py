@@ -18,7 +18,7 @@ def lower_as_mlir(
   platforms: Sequence[str] | None = None,
   **kwargs: Any,
 ) -> str:
-  """The StableHLO text of `f` for these arguments; nothing about it is promised to stay.
+  """The StableHLO text of `f` for these arguments; its form is not stable.
 
   With `dynamic_shapes` every dimension of every argument becomes a symbol.
   """

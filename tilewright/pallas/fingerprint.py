@@ -1,7 +1,7 @@
-"""Cache keys of functions and specs, made only where a key can hold everything that tracing would read.
+"""Cache keys of functions and specs. A key exists only if it can cover everything that tracing would read.
 
-A kernel is often rebuilt on each call: the lambda of an index map is a new object each time, yet means the same. A function is
-therefore keyed by its code, and by the values of its closure, its defaults and the globals its code names, recursively:
+A kernel is often rebuilt on each call: the lambda of an index map is a new object each time, yet computes the same. A function is
+therefore keyed by its code, and recursively by the values of its closure, its defaults and the globals its code names:
 
     SCALE = 2.0
     def body(x_ref, o_ref): o_ref[...] = jnp.exp(x_ref[...]) * SCALE      # key: code, ("SCALE", 2.0), ("jnp", <module>)
@@ -32,7 +32,7 @@ from tilewright.runtime import _jax
 
 
 class NoFingerprint(Exception):
-  """Nothing short of tracing tells what the value means."""
+  """The value has no key: only tracing can tell what it means."""
 
 
 _ATOMS = (str, bytes, int, bool, type(None), type(...), types.NotImplementedType, range)
@@ -49,7 +49,7 @@ _PURE_BUILTINS = frozenset({
   zip, NotImplemented, Ellipsis,
 })
 # fmt: on
-# Code that finds what it reads by other means than names.
+# Functions that read variables dynamically, not by names in the code.
 _OPAQUE = frozenset({"IMPORT_NAME", "IMPORT_FROM", "IMPORT_STAR", "LOAD_BUILD_CLASS"})
 
 
@@ -102,7 +102,7 @@ class _Walk:
     return self.instance(x)
 
   def instance(self, x: Any) -> Any:
-    """An object of a library: by its fields, or by its own idea of equality."""
+    """The key of a library object: by its fields, or by its own equality."""
     kind = type(x)
     if isinstance(x, jax.Array | np.ndarray | _jax.core.Tracer):
       raise NoFingerprint
@@ -119,7 +119,7 @@ class _Walk:
     if dataclasses.is_dataclass(x):
       return (kind, tuple(self.key(getattr(x, f.name)) for f in dataclasses.fields(x)))
     if kind.__hash__ in (None, object.__hash__) and not isinstance(x, enum.Enum):
-      raise NoFingerprint  # equal only to itself, and it may have changed since
+      raise NoFingerprint  # compared by identity, and it may have been mutated since
     hash(x)
     return (kind, x)
 
@@ -174,7 +174,7 @@ class _Walk:
     )
 
   def read(self, f: types.FunctionType, name: str) -> Any:
-    """What a name means in a function's module: a helper or constant there may have been redefined since, as in a notebook."""
+    """The value of a name in a function's module: a helper or constant there may have been redefined since, as in a notebook."""
     if name in f.__globals__:
       return (name, self.key(f.__globals__[name]))
     found = getattr(builtins, name, None)
@@ -194,7 +194,7 @@ class _Walk:
     return self.key(contents)
 
   def check_modules(self) -> None:
-    """Of the library modules met, and of those inside them, the code met may read only what is constant."""
+    """Check that the code met reads only constants of the library modules met and of their submodules."""
     for m in self.modules:  # grows
       for name in self.names:
         held = _held(m, name)
@@ -222,7 +222,7 @@ def _held(m: types.ModuleType, name: str) -> Any:
   """What a library module holds under a name, if it is a module of a library too; False if it is state that may change."""
   held = vars(m).get(name)
   if held is None and hasattr(m, "__path__") and importlib.util.find_spec(f"{m.__name__}.{name}") is not None:
-    held = importlib.import_module(f"{m.__name__}.{name}")  # as NumPy does when its submodules are asked for
+    held = importlib.import_module(f"{m.__name__}.{name}")  # NumPy too imports its submodules on first access
   try:
     _Walk().key(held)
   except NoFingerprint:
@@ -240,7 +240,7 @@ class _Names:
 
 @functools.lru_cache(maxsize=4096)
 def _names(code: types.CodeType) -> _Names | None:
-  """The names that code and the functions inside it read; None if it finds what it reads in other ways."""
+  """The names that code and its nested functions read; None if it reads variables dynamically."""
   read: set[str] = set()
   attributes: set[str] = set()
   for inner in _codes(code):

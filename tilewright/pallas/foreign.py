@@ -1,8 +1,8 @@
-"""Specs of `jax.experimental.pallas` where ours are expected: read by their public attributes, and never imported.
+"""Conversion of `jax.experimental.pallas` specs to ours: they are read through their public attributes; the module is never imported.
 
-A program that changes one import of two mixes both. What a `BlockSpec`, a `GridSpec`, a memory space, a semaphore or `InterpretParams` of
-the other module says is said in the same words here, so it is taken over; any other object of that module is left as it is, for the checks
-that follow. Its functions, called in a body, make equations that mean nothing here: they are refused.
+A program that replaces only one of two imports mixes both modules. A `BlockSpec`, a `GridSpec`, a memory space, a semaphore or
+`InterpretParams` of JAX's module has a direct equivalent here and is converted; any other object of that module is left unchanged for the
+checks that follow. JAX's Pallas functions, called in a body, trace to primitives without a meaning here: they are rejected.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def _is_foreign(x: Any, *names: str) -> bool:
 
 
 def own_memory_space(space: Any) -> Any:
-  """Our name of a memory space of JAX's modules for TPUs, or of none in particular."""
+  """Our equivalent of a memory space of JAX's TPU modules, or of Pallas's generic memory space."""
   if not _is_foreign(space, "MemorySpace") or isinstance(space, jax.memory.Space):
     return space
   name = getattr(space, "name", None)
   return next((s for kind in (MemorySpace, TpuMemorySpace) for s in kind if s.name == name), space)
 
 
-_SEMAPHORES = {"sem": "REGULAR", "dma_sem": "DMA", "barrier_sem": "BARRIER"}  # by what JAX calls their dtypes
+_SEMAPHORES = {"sem": "REGULAR", "dma_sem": "DMA", "barrier_sem": "BARRIER"}  # by the names of JAX's dtypes for them
 
 
 def own_scratch(ty: Any) -> Any:
@@ -118,7 +118,7 @@ def own_grid_spec(spec: Any) -> Any:
 
 
 def check_primitives(jaxpr: Any) -> None:
-  """Refuse equations that functions of JAX's Pallas made: some have names that mean something else here."""
+  """Reject equations of functions of JAX's Pallas: some of their primitives share a name with one of ours but differ in meaning."""
   foreign = {
     id(value)
     for name, module in list(sys.modules.items())

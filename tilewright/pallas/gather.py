@@ -1,11 +1,11 @@
-"""Copies whose rows are named by indices in memory: gathers and scatters of a SparseCore.
+"""Indirect copies, whose rows are selected by indices in memory: gathers and scatters of a SparseCore.
 
     pltpu.sync_copy(table.at[indices_ref], rows)                              # rows[i] = table[indices_ref[i]]
     pltpu.sync_copy(rows, table.at[plsc.Indices(indices_ref, ignored_value=-1)])
 
-An index of a view may be a ref, or `Indices` around a ref or an array. When the copy starts, the ref is read and the view has an array as
-its index like any other. With an ignored value the rows are copied one by one: one whose index is ignored is copied onto itself, so that
-the semaphore counts the bytes of all rows.
+An index of a view may be a ref, or `Indices` around a ref or an array. When the copy starts, the ref is read and its value becomes an
+ordinary index array of the view. With an ignored value the rows are copied one by one: a row whose index is ignored is copied onto itself,
+so that the semaphore counts the bytes of all rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NDIndexer, Slice = _jax.indexing.NDIndexer, _jax.indexing.Slice
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Indices:
-  """Indices of a gather or a scatter: an array or a ref of integers. Those that equal `ignored_value` are left out."""
+  """Indices of a gather or a scatter: an array or a ref of integers. Those that equal `ignored_value` are skipped."""
 
   values: Any
   ignored_value: int | None = dataclasses.field(default=None, metadata={"static": True})
@@ -40,7 +40,7 @@ def _is_indirect(index: Any) -> bool:
 
 
 def _replace(view: Any, new: Callable[[Any], Any]) -> Any:
-  """The view with other indices in place of those that are in memory."""
+  """The view with its in-memory indices replaced."""
 
   def replaced(transform: Any) -> Any:
     if not isinstance(transform, NDIndexer) or not any(map(_is_indirect, transform.indices)):
@@ -57,12 +57,12 @@ def _values(index: Any) -> Any:
 
 
 def read_indices(view: Any) -> Any:
-  """The view with the values of the indices that are in memory, as they are now."""
+  """The view with its in-memory indices replaced by their current values."""
   return _replace(view, _values)
 
 
 def any_indices(view: Any) -> Any:
-  """A view of the same shape that does not depend on memory, for waits: they count bytes."""
+  """A view of the same shape that does not read memory, for waits, which need only the number of bytes."""
   values = lambda i: i.values if isinstance(i, Indices) else i
   return _replace(view, lambda index: jnp.zeros(values(index).shape, jnp.int32))
 
@@ -75,7 +75,7 @@ def ignores(view: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class CountedRows:
-  """A copy between the rows that `view`, one `end` of it, names, and those of the other end, some of them ignored."""
+  """A copy between the rows selected by `view`, one `end` of the copy, and those of the other end; ignored rows are skipped."""
 
   view: Any
   end: str

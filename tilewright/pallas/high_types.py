@@ -1,10 +1,10 @@
-"""Values of user-defined (hijax) types in kernels: a ref to one is as many refs as the value has arrays.
+"""Values of user-defined (hijax) types in kernels: a ref to such a value becomes one ref for each array it consists of.
 
     values, scales = take_apart(q_ref)                          # refs to the bytes and to the scales of a quantised array
     block = read_together(ty, [values.at[0:8], scales.at[0:8]])
 
-A body is traced with refs to whole values. `lowered` then replaces them by refs to arrays; only those reach a `Kernel`. How a value is cut
-into blocks is for its type to say: `lower_block_spec(spec)` gives a spec for each array, `block_type(avals)` the type made of such blocks.
+A body is traced with refs to whole values. `lowered` then replaces them by refs to arrays; only those reach a `Kernel`. The type defines
+how a value is cut into blocks: `lower_block_spec(spec)` returns a spec for each array, `block_type(avals)` the type made of such blocks.
 """
 
 from __future__ import annotations

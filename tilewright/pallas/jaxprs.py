@@ -1,6 +1,6 @@
-"""Walking kernel jaxprs: how the operands of an equation bind to the inputs of the jaxprs inside it.
+"""Traversal of kernel jaxprs: how the operands of an equation bind to the inputs of its nested jaxprs.
 
-On this rest the error for writes to inputs, and the removal of outputs that nobody uses.
+The error for writes to inputs and the elimination of unused outputs are built on it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WRITES = (_jax.state_types.WriteEffect, _jax.state_types.AccumEffect)
 
 @dataclasses.dataclass(frozen=True)
 class Inner:
-  """A jaxpr inside an equation: where it is among the parameters, and the outer atom each of its inputs is bound to."""
+  """A jaxpr nested in an equation: its position among the parameters, and the outer atom each of its inputs is bound to."""
 
   param: str
   position: int | None
@@ -47,7 +47,7 @@ def inner_jaxprs(eqn: Any) -> Iterator[Inner]:
 
 
 def map_inner(eqn: Any, f: Callable[[Inner, Any], Any]) -> Any:
-  """The equation with `f(inner, bare jaxpr)` in place of each jaxpr inside it."""
+  """The equation with each nested jaxpr replaced by `f(inner, bare jaxpr)`."""
   params = dict(eqn.params)
   changed = False
   for inner in inner_jaxprs(eqn):
@@ -104,8 +104,8 @@ def with_axis_index(jaxpr: Any, name: Any, index: int) -> Any:
 def with_lines(jaxpr: Any, around: Any = None) -> Any:
   """The jaxpr in which each equation has a line of the user's program, for messages and dumps.
 
-  JAX traces the body of a loop or of `run_scoped` apart. Where a library function made that body, as `sync_copy` does, no frame of the user
-  stands behind its equations: they get the traceback of the equation `around` them.
+  JAX traces the body of a loop or of `run_scoped` separately. If a library function such as `sync_copy` made that body, the tracebacks of
+  its equations have no user frame: they get the traceback of the equation `around` them.
   """
   eqns = []
   for eqn in jaxpr.eqns:
@@ -119,7 +119,7 @@ def with_lines(jaxpr: Any, around: Any = None) -> Any:
 
 
 def without(jaxpr: Any, primitives: Sequence[Any]) -> Any:
-  """The jaxpr without the equations of primitives that give no results."""
+  """The jaxpr without the equations of the given primitives, which must have no results."""
   kept = [map_inner(e, lambda _, body: without(body, primitives)) for e in jaxpr.eqns if e.primitive not in primitives]
   same = len(kept) == len(jaxpr.eqns) and all(a is b for a, b in zip(kept, jaxpr.eqns))
   return jaxpr if same else jaxpr.replace(eqns=kept)
@@ -148,14 +148,14 @@ def find_write(jaxpr: Any, var: Any) -> Any | None:
   return None
 
 
-# --- removal of writes nobody reads ------------------------------------------------------------------------------
+# --- elimination of dead stores ----------------------------------------------------------------------------------
 
 
 _STORES = {"swap", "masked_swap", "addupdate"}
 
 
 def _is_unread_write(eqn: Any, unused: set[Any]) -> bool:
-  """A store whose old value nobody wants: removable if its ref, the first operand, is dead."""
+  """Whether this is a store whose old value is unused: removable if its ref, the first operand, is dead."""
   return eqn.primitive.name in _STORES and all(type(v) is _jax.core.DropVar or v in unused for v in eqn.outvars)
 
 
@@ -205,9 +205,9 @@ def _without_writes(jaxpr: Any, dead: set[Any]) -> Any:
 
 
 def eliminate_dead_code(jaxpr: Any, live_refs: Sequence[bool]) -> Any:
-  """Drop computation without effect, and writes to refs that are neither live nor ever read.
+  """Remove computation without effects, and stores to refs that are neither live nor ever read.
 
-  Iterates: without the write, what computed the written value may be dead too, and with it the reads of other refs.
+  Iterates: once a store is removed, the computation of the stored value may be dead too, and with it the reads of other refs.
   """
   while True:
     with _jax.config._check_vma(False):  # as while it was traced: JAX may check what comes out

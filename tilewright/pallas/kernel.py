@@ -1,8 +1,8 @@
 """Kernels over the cores of a mesh: `kernel`, `core_map`, and MPMD kernels with a different body for each mesh.
 
-Each core runs the body once, on whole arrays; the names of the mesh's axes tell it which core it is (`lax.axis_index`). A ref of
-the enclosing program, passed in or closed over, becomes an operand that is aliased to an output, so that a mesh kernel too is
-one `Kernel`: its grid is the mesh. With several bodies the grid is all cores in a row, and each body runs on its own stretch:
+Each core runs the body once, on whole arrays; `lax.axis_index` of the mesh's axis names identifies the core. A ref of the
+enclosing program, passed in or closed over, becomes an operand that is aliased to an output, so that a mesh kernel is also
+one `Kernel`: its grid is the mesh. With several bodies the grid is one-dimensional over all cores; each body runs on a contiguous range:
 
     kernel([a, b], mesh=[Mesh(x=2), Mesh(y=3)])    # grid (5,): a on cores 0..1, b on cores 2..4
 """
@@ -40,7 +40,7 @@ _UNSET: Any = object()
 
 @dataclasses.dataclass(frozen=True)
 class _Options:
-  """What `kernel` and `core_map` are told besides bodies and meshes."""
+  """The arguments of `kernel` and `core_map` besides bodies and meshes."""
 
   compiler_params: Any = None
   interpret: Any = False
@@ -80,14 +80,14 @@ def kernel(
   name: str | None = None,
   metadata: dict[str, str] | None = None,
 ) -> Any:
-  """Make a function of arrays out of a body that runs on every core of a mesh.
+  """Turn a body that runs on every core of a mesh into a function of arrays.
 
   Args:
-    body: gets a ref for each operand, output and scratch buffer; returns None. Left out, `kernel` is a decorator. A list, with
+    body: takes a ref for each operand, output and scratch buffer; returns None. If omitted, `kernel` is a decorator. A list, with
       a list of meshes, for an MPMD kernel.
     out_type: a tree of `jax.ShapeDtypeStruct`: the outputs.
     mesh: the cores, or a list of meshes.
-    scratch_types: memory that each core has for itself; a sequence, or a dict whose refs are passed by keyword.
+    scratch_types: memory private to each core; a sequence, or a dict whose refs are passed by keyword.
     compiler_params, interpret, cost_estimate, debug, name, metadata: as for `pallas_call`.
 
   Returns:
@@ -136,7 +136,7 @@ def core_map(
   metadata: dict[str, str] | None = None,
   scratch_shapes: Any = (),
 ) -> Callable[[Callable[..., None]], None]:
-  """A decorator that runs a function at once on every core of a mesh.
+  """A decorator that immediately runs a function on every core of a mesh.
 
   The function takes only scratch refs and returns None; it works on the refs it closes over.
   """
@@ -391,7 +391,7 @@ def _on_mesh(jaxpr: Any, mesh: Any, start: int, several: bool, args: Sequence[An
 
 
 def _with_core(jaxpr: Any) -> Any:
-  """The jaxpr with one more input in front: the number of the core within its mesh."""
+  """The jaxpr with an additional first input: the index of the core within its mesh."""
   avals = [ShapedArray((), jnp.dtype("int32")), *(v.aval for v in jaxpr.invars)]
   body = lambda _, *args: _jax.core.eval_jaxpr(jaxpr, (), *args)
   return _jax.detach(_jax.trace(body, avals, jaxpr.debug_info.with_unknown_names()))[0]
@@ -434,7 +434,7 @@ def _(*avals: Any, **params: Any) -> Any:
 
 
 def _discharge(args: Sequence[Any], params: Any) -> tuple[list[Any], list[Any]]:
-  """On values: the refs' new values, in the operands' places, and the outputs."""
+  """The rule on values: the refs' new values, in the operands' positions, and the outputs."""
   built = Kernel(**params)
   outs = pallas_call_p.bind(*args, **params)
   own = len(built.out_avals) - len(built.input_output_aliases)

@@ -1,4 +1,4 @@
-"""From block specs to block mappings: index maps are traced, and everything about them is checked."""
+"""Block specs become block mappings: index maps are traced and validated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tilewright.tile.memory import MemorySpace, TpuMemorySpace
 
 Slice = _jax.indexing.Slice
 
-# Where an operand is not copied for the kernel: its ref is the array's own memory. (So it is in spaces that say `holds_arrays`.)
+# Memory spaces in which an operand is not copied: its ref is the array's own memory. (So it is in spaces with `holds_arrays`.)
 _WHOLE_ARRAY_SPACES = (
   MemorySpace.ANY,
   MemorySpace.HOST,
@@ -102,7 +102,7 @@ def _check_block_shape(dims: Sequence[Any], aval: Any, origin: str) -> None:
 
 
 def _name_index_map(error: Exception, index_map: Callable[..., Any], origin: str) -> None:
-  """Say in an error that is not one of ours which index map it was raised in."""
+  """Add to an error that is not one of ours the index map it was raised in."""
   if not isinstance(error, errors.TilewrightError) and len(error.args) == 1:
     error.args = (
       f"{str(error).rstrip('. ')}. This is in the index map {name_of(index_map)} for {origin}: its arguments are traced int32 scalars, and "
@@ -159,7 +159,7 @@ def _is_wide(dtype: Any) -> bool:
 
 
 def _canonical_entry(entry: Any, dim: Any, extent: Any) -> Any:
-  """What an index map gives for a dimension: an int32, unless numbers of elements may not fit one, and do fit what is given."""
+  """An index map's result for a dimension: an int32, unless element offsets may exceed int32 and the given dtype can hold them."""
   if isinstance(entry, Slice):
     return entry
   if isinstance(entry, slice):
@@ -176,7 +176,7 @@ def _canonical_entry(entry: Any, dim: Any, extent: Any) -> Any:
 
 
 def _fitting(entry: Any) -> Any:
-  """An int that JAX has no int32 for, as a uint32."""
+  """An int that does not fit int32, as a uint32."""
   is_large = isinstance(entry, int) and np.iinfo(np.int32).max < entry <= np.iinfo(np.uint32).max
   return np.uint32(entry) if is_large else entry
 
@@ -239,7 +239,7 @@ def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[An
 
 
 def _match_specs(specs: Any, values: Any, path: str, flat: list[Any]) -> list[str]:
-  """Append a spec for each leaf of `values` to `flat`; gives what does not match."""
+  """Append a spec for each leaf of `values` to `flat`; returns the mismatches."""
   at = f"at {path}, " if path else ""
   spec_is_leaf = specs is None or isinstance(specs, BlockSpec | NoBlockSpec)
   if isinstance(values, int):  # a leaf

@@ -1,4 +1,4 @@
-"""What a native target may be told of a kernel, whichever it is. The targets' own parameters (`cpu`, `nvgpu`) are these and more."""
+"""The compiler parameters shared by all native targets. The targets' own parameters (`cpu`, `nvgpu`) extend them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tilewright import errors
 
 @dataclasses.dataclass(frozen=True)
 class NativeParams:
-  """`dimension_semantics` says for each grid dimension whether its instances may run at the same time ("parallel") or must keep their
-  order ("arbitrary"). Left out, a dimension is parallel only where that is proven. A kernel with `has_side_effects` runs though nobody
-  uses its outputs.
+  """`dimension_semantics` declares for each grid dimension whether its instances may run concurrently ("parallel") or must run in
+  order ("arbitrary"). If omitted, a dimension is parallel only where that is proven. A kernel with `has_side_effects` runs even if its
+  outputs are unused.
   """
 
   dimension_semantics: Sequence[str] | None = None

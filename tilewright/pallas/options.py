@@ -1,4 +1,4 @@
-"""Options of the kernel language. Each is part of JAX's trace context, so a change retraces what depends on it."""
+"""Options of the kernel language. Each is part of JAX's trace context, so changing it retraces the functions that depend on it."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """The primitives of the kernel language: position in the grid, masked memory access, atomics, hints.
 
-Beside each primitive stands its rule for the portable target, as in
+Each primitive is defined next to its rule for the portable target, as in
 
     program_id_p = Primitive("program_id")
     program_id_p.def_abstract_eval(lambda *, axis: int32_scalar())
     xla.register(program_id_p)(lambda ctx, *, axis: jnp.asarray(ctx.instance.indices[axis], jnp.int32))
 
-Primitives with a subject of their own are in `scoped`, `debugging`, `dma` and `semaphores`.
+Other primitives are defined in the modules of their topics: `scoped`, `debugging`, `dma` and `semaphores`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Primitive = _jax.core.Primitive
 
 
 def gives_ref(primitive: Any) -> None:
-  """Say that the result of a primitive is a ref, of which JAX lets jaxprs have effects, also where it checks them."""
+  """Declare that the result of a primitive is a ref, so that JAX's jaxpr checker permits effects on it."""
   primitive.ref_primitive = True
   primitive.ref_allocating = True
   primitive.is_effectful = lambda params: True
@@ -45,7 +45,7 @@ def int32_scalar() -> Any:
 
 
 def not_differentiable(primitive: Any) -> None:
-  """Give a primitive with integer or no results the rule that its tangents are zero."""
+  """Register a JVP rule with zero tangents for a primitive that has integer results or none."""
 
   def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
     out = primitive.bind(*primals, **params)
@@ -151,7 +151,7 @@ def _(*flat: Any, tree: Any, cache: str) -> Any:
   return view.type.inner_aval, {ReadEffect(0)}
 
 
-# What PTX has: which caches keep what is loaded, and what they give up first.
+# PTX's cache operators (which caches keep the loaded data) and eviction priorities.
 _CACHE_MODIFIERS = (".ca", ".cg", ".cs", ".cv")
 _EVICTION_POLICIES = ("evict_first", "evict_last", "evict_normal")
 
@@ -162,7 +162,7 @@ def _check_hint(what: str, name: str, given: str | None, known: tuple[str, ...])
 
 
 def _hint(*given: str | None) -> str:
-  """What is said about caches, as an attribute: `.cg evict_first`."""
+  """The cache hints as an attribute: `.cg evict_first`."""
   return " ".join(word for word in given if word and word != "evict_normal")
 
 
@@ -179,7 +179,8 @@ def load(
   """Read `ref[idx]`; where `mask` is false the result is `other`, or unspecified if that is not given.
 
   `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`. `cache_modifier`, `eviction_policy` and `volatile` are hints, which
-  NVIDIA GPUs take as PTX has them. A mask that does not fit is a `ShapeMismatchError`, an array in the place of the ref a `RefTypeError`.
+  are lowered to their PTX equivalents on NVIDIA GPUs. A mask of the wrong shape is a `ShapeMismatchError`, an array in place of the ref a
+  `RefTypeError`.
   """
   _check_hint("pl.load", "cache_modifier", cache_modifier, _CACHE_MODIFIERS)
   _check_hint("pl.load", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
@@ -209,7 +210,7 @@ def _(*flat: Any, tree: Any, cache: str) -> Any:
 
 
 def swap(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> jax.Array:
-  """Write `val` to `ref[idx]` where `mask` is true, and give what stood there. The arguments are those of `store`."""
+  """Write `val` to `ref[idx]` where `mask` is true, and return the old value. The arguments are those of `store`."""
   _check_hint("pl.swap", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
   return _swap("pl.swap", x_ref_or_view, idx, val, mask, _hint(eviction_policy))
 
@@ -217,8 +218,8 @@ def swap(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_p
 def store(x_ref_or_view: Any, idx: Any, val: Any, *, mask: Any = None, eviction_policy: str | None = None) -> None:
   """Write `val` to `ref[idx]` where `mask` is true.
 
-  `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`; `val` is broadcast to its shape and must have its dtype, which a
-  `ShapeMismatchError` says otherwise. `eviction_policy` is a hint, as for `load`.
+  `x_ref_or_view` is the ref, or a view of it such as `ref.at[...]`; `val` is broadcast to its shape and must have its dtype;
+  otherwise it is a `ShapeMismatchError`. `eviction_policy` is a hint, as for `load`.
   """
   _check_hint("pl.store", "eviction_policy", eviction_policy, _EVICTION_POLICIES)
   _swap("pl.store", x_ref_or_view, idx, val, mask, _hint(eviction_policy))
@@ -367,7 +368,7 @@ def _(*flat: Any, tree: Any) -> Any:
 
 
 def atomic_cas(ref: Any, cmp: Any, val: Any) -> jax.Array:
-  """Atomically write `val` to a scalar ref if it holds `cmp`, and give what stood there."""
+  """Atomic compare-and-swap: write `val` to a scalar ref if it holds `cmp`, and return the old value."""
   view = flatten_ref(ref, None, "atomic_cas")
   cmp, val = jnp.asarray(cmp, view.dtype), jnp.asarray(val, view.dtype)
   if cmp.shape != () or val.shape != () or view.shape != ():

@@ -1,4 +1,4 @@
-"""Refs as operands of `pallas_call`: a kernel that only reads one gets its contents; one that writes it leaves its results there.
+"""Refs as operands of `pallas_call`: a kernel that only reads a ref gets its value; a kernel that writes it updates it in place.
 
     r = jax.new_ref(x)
     pl.pallas_call(kernel, out_shape=())(r)       # kernel: r[...] = r[...] * 2
@@ -64,7 +64,7 @@ def _whole_specs(call: KernelCall, args: Sequence[Any], written: Sequence[int]) 
 def _with_outputs(
   call: KernelCall, args: Sequence[Any], written: Sequence[int], specs: Any, outs: Sequence[Any]
 ) -> KernelCall:
-  """The call with an output for each ref, aliased to it; the kernel is given the output in place of the input."""
+  """The call with an output for each ref, aliased to it; the kernel gets the output in place of the input."""
   grid_spec = call.grid_spec
   given = grid_spec.out_specs
   out_specs = [no_block_spec] * len(outs)

@@ -1,10 +1,10 @@
-"""Refs to the memory of other devices: what a kernel has at home, seen where another device has it.
+"""Refs to the memory of other devices: the other device's counterpart of a local ref.
 
     theirs = remote_ref(x_ref, (right,))      # the x_ref of the device to the right
     o_ref[...] = theirs[...]
 
-All devices run the same kernel, so that a ref names memory on each of them. Reads and writes through such a ref are not ordered with what
-the other device does; semaphores order them. In the portable lowering every device takes part in every access.
+All devices run the same kernel, so a ref names memory on each of them. Reads and writes through a remote ref are not ordered with accesses
+of the other device; semaphores order them. In the portable lowering every access is a collective of all devices.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def remote_ref(ref: Any, device_id: Any, device_id_type: DeviceIdType = DeviceId
 
   Args:
     ref: a ref of the kernel: an operand or scratch memory, or a view of one.
-    device_id: which device, as for `pl.semaphore_signal`.
-    device_id_type: how `device_id` is to be read.
+    device_id: the other device, as for `pl.semaphore_signal`.
+    device_id_type: how `device_id` is interpreted.
   """
   what = "remote_ref"
   view = flatten_ref(ref, None, what)
@@ -64,7 +64,7 @@ def remote_ref(ref: Any, device_id: Any, device_id_type: DeviceIdType = DeviceId
 
 @dataclasses.dataclass
 class RemoteCell(xla.Cell):
-  """A ref of another device in the portable lowering: reads gather from all, writes are sent to all, and each keeps what is for it."""
+  """A ref of another device in the portable lowering: reads and writes gather from all devices, and each keeps what is addressed to it."""
 
   own: xla.Cell
   device: Any

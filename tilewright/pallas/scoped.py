@@ -1,9 +1,9 @@
-"""Memory that a kernel asks for while it runs: `run_scoped` for the length of a call, `get_global` for the whole kernel.
+"""Memory allocated inside a kernel: `run_scoped` allocates for the duration of a call, `get_global` for the whole kernel.
 
     pl.run_scoped(lambda scratch, arrived: ..., pltpu.VMEM((8, 128), jnp.float32), pltpu.SemaphoreType.DMA)
 
-A scope is one equation: its jaxpr takes what it closes over, then the refs, and a target allocates those when it gets there. A derivative
-gives every float ref of the scope a twin for its tangent.
+A scope is one equation: its jaxpr takes the values it closes over, then the refs, which a target allocates when it reaches the equation.
+Differentiation adds to every float ref of the scope a tangent ref.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def ref_aval_of(ty: Any, what: str) -> Any:
 
 
 def begin(types: Sequence[Any], refs: Sequence[Any]) -> None:
-  """Let types of scratch memory that begins with values (`begin`) write them."""
+  """Write the initial values of the scratch types that have some (those with a `begin` method)."""
   for ty, ref in zip(types, refs):
     if hasattr(ty, "begin"):
       ty.begin(ref)
 
 
 def shown(ref: Any) -> Any:
-  """A ref as a body gets it: memory spaces whose refs have transforms show them (`shown`)."""
+  """A ref as a body gets it: a memory space with a `shown` method may add transforms to it."""
   space: Any = getattr(_jax.core.typeof(ref), "memory_space", None)
   return space.shown(ref) if hasattr(space, "shown") else ref
 
@@ -91,7 +91,7 @@ def run_scoped(
     out_trees.append(tree)
     return leaves
 
-  # Refs and values of the enclosing scope become operands, before the scoped refs.
+  # Refs and values captured from the enclosing scope become operands, before the scoped refs.
   jaxpr, consts = _jax.detach(_jax.trace(flat_f, avals, what="run_scoped"))
   out = run_scoped_p.bind(*consts, jaxpr=jaxpr, collective_axes=collective_axes)
   return jax.tree.unflatten(out_trees[-1], out)
@@ -125,7 +125,8 @@ def _(*avals: Any, jaxpr: Any, collective_axes: Any) -> Any:
 
 
 def check_alone(collective_axes: Sequence[Hashable], sizes: Mapping[Any, Any], where: str) -> None:
-  """Refuse memory that several instances would share, on targets where each has its own; an axis of unknown size may have several."""
+  """Reject memory that several instances would share, on targets where memory is private to an instance; an axis of unknown size may have
+  several."""
   shared = [axis for axis in collective_axes if sizes.get(axis) != 1]
   if shared:
     raise errors.UnsupportedFeatureError(
@@ -191,7 +192,7 @@ gives_ref(get_global_p)
 
 
 class _GlobalKey:
-  """Tells apart the refs of different `get_global` calls: each call traced gives its own."""
+  """Identifies the ref of a `get_global` call: each traced call has its own."""
 
 
 @get_global_p.def_effectful_abstract_eval
@@ -200,9 +201,9 @@ def _(*, aval: Any, key: Any) -> Any:
 
 
 def get_global(what: Any) -> Any:
-  """A ref of the type `what` that lives as long as the whole kernel call: every instance sees the same one.
+  """A ref of the type `what` that lives as long as the whole kernel call and is shared by all instances.
 
-  Each call in the kernel's source gives another ref.
+  Each call in the kernel's source returns a different ref.
   """
   current_frame("pl.get_global")
   return get_global_p.bind(aval=ref_aval_of(what, "pl.get_global"), key=_GlobalKey())
@@ -214,7 +215,7 @@ core_semaphore_p.def_effectful_abstract_eval(lambda *, aval, key: (aval, {effect
 
 
 def core_semaphore() -> Any:
-  """A semaphore, at zero, that each core of a mesh has for as long as the kernel runs, for those that run side by side."""
+  """A semaphore, initially zero, private to each core of a mesh and live for the whole kernel, for cores that run concurrently."""
   return core_semaphore_p.bind(aval=SemaphoreType.REGULAR.get_ref_aval(), key=_GlobalKey())
 
 

@@ -3,9 +3,9 @@
     x, out, sem = pl.pallas_call(start, out_shape=(…, …, pltpu.SemaphoreType.DMA(())), …)(x)
     out = pl.pallas_call(done, out_shape=…, in_specs=[…, pl.BlockSpec(memory_space=pltpu.SEMAPHORE)], …)(x, out, sem)
 
-In the program around kernels a semaphore is an array with a dtype of its own, and its counts travel as int32. What a kernel takes off a
-semaphore that it was given, it takes off a copy of its own. A kernel has ended when its copies have, so that a wait in a later one finds
-them.
+In the program around kernels a semaphore is an array with a dtype of its own, and its counts are passed as int32. A kernel decrements a
+private copy of a semaphore operand, not the operand itself. A kernel ends only after all its copies have completed, so a wait in a later
+kernel finds their bytes counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tilewright.runtime import _jax
 from tilewright.tile.grid import Kernel
 from tilewright.tile.memory import MemorySpace, SemaphoreType, is_semaphore
 
-# Both change the type alone.
+# Both change only the type.
 counts_p, semaphores_p = Primitive("semaphore_counts"), Primitive("semaphores_of_counts")
 counts_p.def_abstract_eval(lambda sem: sem.update(dtype=np.dtype(np.int32)))
 semaphores_p.def_abstract_eval(lambda counts, *, dtype: counts.update(dtype=dtype))
@@ -47,9 +47,10 @@ def with_semaphores(kernel: Kernel, results: Sequence[Any]) -> list[Any]:
 
 
 def on_counts(kernel: Kernel, devices: int = 1) -> Kernel:
-  """A kernel whose semaphores are scratch: at its first point they get the counts that it was given, at its last it gives theirs.
+  """A kernel whose semaphores are scratch: its first grid point initialises them from the count operands, its last one writes their counts
+  to the outputs.
 
-  Where it reaches for other `devices`, they meet before that: what one of them signals is counted by then.
+  If it communicates with other `devices`, all of them synchronise before that, so that every signal is counted by then.
   """
   mapping = kernel.grid_mapping
   first = mapping.num_prefetch
@@ -61,7 +62,7 @@ def on_counts(kernel: Kernel, devices: int = 1) -> Kernel:
     raise errors.NativeCodeError(
       f"The kernel '{kernel.name}' takes or gives semaphores, and its cores signal each other. Pass interpret=True."
     )
-  # An output that is aliased to an input is the same semaphores.
+  # An output aliased to an input denotes the same semaphores.
   alias = {first + mapping.num_inputs + out: into for into, out in kernel.input_output_aliases}
   own = [place for place in places if place not in alias]
 

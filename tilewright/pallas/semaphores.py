@@ -1,4 +1,4 @@
-"""Semaphores: counters that instances, cores and devices signal and wait for."""
+"""Semaphores: counters that instances, cores and devices signal and wait on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tilewright.tile.memory import is_semaphore
 
 
 class DeviceIdType(enum.Enum):
-  """How a device is named: by its coordinates in the mesh, or by its number in row-major order of the mesh."""
+  """How a device is identified: by its mesh coordinates, or by its index in row-major order of the mesh."""
 
   MESH = "mesh"
   LOGICAL = "logical"
@@ -36,7 +36,7 @@ def semaphore_view(sem: Any, what: str) -> Any:
 
 
 def view_of_one(ref: Any, what: str, is_one: Callable[[Any], bool], noun: str, made_by: str) -> Any:
-  """A view of one counter of some kind, told by its dtype."""
+  """A view of one counter of some kind, which its dtype identifies."""
   view = flatten_ref(ref, None, what)
   if not is_one(view.dtype):
     raise errors.RefTypeError(f"{what}: expected a {noun}, got a ref of {view.dtype}. Allocate one with {made_by}.")
@@ -56,14 +56,14 @@ def int32(x: Any, what: str, name: str) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-  """Who a signal or a copy is for: a device, None for this one, and the number of a core of its mesh, None for this one."""
+  """The destination of a signal or a copy: a device (None: this one) and the index of a core of its mesh (None: this one)."""
 
   device: Any = None
   core: Any = None
 
 
 def target_of(device_id: Any, what: str) -> Target:
-  """What a `device_id` names. The axes of a dict are those of the devices, of the kernel's mesh of cores, or several of them as a tuple."""
+  """The target of a `device_id`. The axes of a dict are device axes, axes of the kernel's core mesh, or tuples of several axes."""
   if device_id is None:
     return Target()
   if isinstance(device_id, tuple | list):
@@ -93,7 +93,7 @@ def _size(axis: Any, what: str) -> int:
 
 
 def _core_number(axes: Mapping[Any, int], coordinates: Mapping[Any, Any]) -> Any:
-  """The number of a core in row-major order of its mesh; along axes without a coordinate it is where this one is."""
+  """The index of a core in row-major order of its mesh; along axes without a coordinate it has this core's coordinates."""
   number: Any = jnp.int32(0)
   for axis, size in axes.items():
     number = number * size + (coordinates[axis] if axis in coordinates else lax.axis_index(axis))
@@ -124,13 +124,13 @@ def semaphore_signal(
   """Add `inc` to a semaphore, here or on another device.
 
   Args:
-    sem_or_view: one semaphore. For another device, the one that this ref names there.
-    inc: how much to add.
-    device_id: which device; None means this one. A tuple with a coordinate for each mesh axis, a dict for some of them (the
+    sem_or_view: one semaphore. For another device, the semaphore of this name there.
+    inc: the increment.
+    device_id: the target device; None means this one. A tuple with a coordinate for each mesh axis, a dict for some of them (the
       others are this device's own), or one int. In a dict, an axis of the kernel's own mesh names one of its cores, and a tuple of axes has
       one number for all of them.
-    device_id_type: how `device_id` is to be read.
-    core_index: which core of the device, where it has several.
+    device_id_type: how `device_id` is interpreted.
+    core_index: the core of the device, if it has several.
   """
   what = "pl.semaphore_signal"
   view = semaphore_view(sem_or_view, what)
@@ -155,7 +155,7 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, device_id_type: DeviceIdType) -> 
 
 
 def check_own_core(ctx: xla.Context, core: Any) -> None:
-  """The portable lowering runs one core, or cores that do not talk to each other: fail for any other core."""
+  """Fail unless `core` is this core: the portable lowering runs one core, or cores that do not communicate."""
   if core is not None:
     message = f"The {ctx.eqn.primitive} at {source_line(ctx.eqn)} is for another core, but the kernel runs on one."
     fail_unless(core == _own_core(ctx.instance), errors.GridError, message)
@@ -183,7 +183,7 @@ def _(*flat: Any, tree: Any, decrement: bool) -> Any:
 
 
 def semaphore_wait(sem_or_view: Any, value: int | jax.Array = 1, *, decrement: bool = True) -> None:
-  """Wait until `sem_or_view`, one semaphore, has reached `value`; then, unless `decrement` is false, take that much off again.
+  """Wait until `sem_or_view`, one semaphore, has reached `value`; then subtract `value`, unless `decrement` is false.
 
   A wait that can never end is a `DeadlockError`.
   """
@@ -200,7 +200,7 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
 
 
 def take(view: Any, value: Any, ctx: xla.Context, *, decrement: bool = True) -> None:
-  """Take `value` off a semaphore. Instances run one after another, so if it is not there by now, it never will be."""
+  """Subtract `value` from a semaphore. Instances run sequentially, so a count that has not been reached by now never will be."""
   count = view.ref.read(view.transforms)
   message = (
     f"The wait at {source_line(ctx.eqn)} can never end: nothing has signalled the semaphore often enough by then. The portable "

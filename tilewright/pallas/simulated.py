@@ -1,7 +1,7 @@
-"""What the primitives of the kernel language do on the simulated machine.
+"""The rules of the kernel language's primitives for the simulated machine.
 
-One rule for each primitive, as the portable rules beside the primitives are; here the operands are concrete, memory is shared,
-and a wait really waits. `targets` imports this module before the first simulated kernel runs.
+Like the portable rules, there is one rule per primitive. Here operands are concrete, memory is shared between threads, and a wait blocks.
+`targets` imports this module before the first simulated kernel runs.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _(ctx: Context, *flat: Any, tree: Any) -> Any:
 def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]:
   own = {k: v for k, v in ctx.instance.axis_indices.items() if k not in collective_axes}
   refs = []
-  visit = ctx.core.visits[ctx.eqn] = ctx.core.visits.get(ctx.eqn, 0) + 1  # every time, those who share have new memory
+  visit = ctx.core.visits[ctx.eqn] = ctx.core.visits.get(ctx.eqn, 0) + 1  # each execution allocates new shared memory
   for i, v in enumerate(jaxpr.invars[len(consts) :]):
     in_hbm = v.aval.memory_space is TpuMemorySpace.HBM
     if in_hbm and not collective_axes and not ctx.instance.program.options.allow_hbm_allocation_in_run_scoped:
@@ -276,7 +276,7 @@ def _(ctx: Context, *args: Any, bodies: Sequence[Any]) -> list[Any]:
 
 @register(barriers.barrier_wait_p)
 def _(ctx: Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list[Any]:
-  """All arrivals are counted; the n-th wait of a core is for those of n phases."""
+  """All arrivals are counted; the n-th wait of a core waits for the arrivals of n phases."""
   found, position = _target(ctx, _jax.unflatten(tree, flat))
   phase = found.phases[ctx.core.agent, position, ctx.core.warp] = _next_phase(ctx.core, found, position)
   wait = lambda barrier: ctx.core.world.wait(ctx.core, barrier, position, phase * arrivals, ctx.where, decrement=False)
@@ -290,7 +290,7 @@ def _(ctx: Context, *flat: Any, tree: Any, arrivals: int, is_lazy: bool) -> list
 
 
 def _next_phase(core: Any, found: Any, position: int) -> int:
-  """The phase that a core has not waited for yet. What a warpgroup waits for counts for its warps, and theirs for it when they are done."""
+  """The first phase a core has not waited for. A warpgroup's waits count for its warps, and the warps' waits for it when they finish."""
   warps = (None, core.warp) if core.warp is not None else (None, *range(WARPS))
   return 1 + max(found.phases.get((core.agent, position, warp), 0) for warp in warps)
 
@@ -300,7 +300,7 @@ def _(ctx: Context, *flat: Any, tree: Any, arrivals: int) -> Any:
   found, position = _target(ctx, _jax.unflatten(tree, flat))
   world = ctx.core.world
   with world.changed:
-    world.stop_if_failed()  # a core may ask again and again
+    world.stop_if_failed()  # a core may poll in a loop
     phase = _next_phase(ctx.core, found, position)
     return np.bool_(found.counts.flat[position] >= phase * arrivals)
 
@@ -327,12 +327,12 @@ def _(ctx: Context, ref: Any, *flat: Any, tree: Any, device_id_type: DeviceIdTyp
 
 @register(clusters.cluster_ref_p)
 def _(ctx: Context, ref: Any, *block: Any, axes: tuple[Any, ...]) -> Any:
-  """The same memory of the block with these coordinates along `axes`, and this one's along the others."""
+  """The same memory in the CTA with these coordinates along `axes`, and this CTA's along the others."""
   return _in_block(ctx, ref, dict(zip(axes, map(int, block))))
 
 
 def _in_block(ctx: Context, ref: Any, there: Mapping[Any, int]) -> Any:
-  """The same memory of the block with some coordinates, and this one's along the other axes."""
+  """The same memory in the CTA with these coordinates, and this CTA's along the other axes."""
   groups = ctx.kernel.warpgroups
   names = ctx.kernel.grid_mapping.grid_names or ()
   sizes = dict(zip(names, ctx.instance.sizes))

@@ -1,4 +1,4 @@
-"""Block specs and grid specs: what the user says about how arrays are cut."""
+"""Block specs and grid specs: the user's description of how arrays are split into blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CompilerParams(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class NoBlockSpec:
-  """Stands for a spec that was not given."""
+  """The marker of an omitted spec."""
 
   def __repr__(self) -> str:
     return "NoBlockSpec"
@@ -32,7 +32,7 @@ no_block_spec = NoBlockSpec()
 
 @dataclasses.dataclass(frozen=True)
 class BlockSpec:
-  """How an array is cut for each instance of a kernel.
+  """How an array is split into blocks, one for each kernel instance.
 
   `block_shape` has one entry for each dimension of the array: an int (that many elements, and the index map counts blocks),
   None (one element, and the kernel does not see the dimension), or a `BlockDim`. `index_map` takes the grid indices, then
@@ -40,9 +40,9 @@ class BlockSpec:
 
   Args:
     block_shape: the shape of a block, or None for the whole array.
-    index_map: which block an instance sees; by default the first one.
-    pipeline_mode: how many buffers a pipeline keeps for the block.
-    memory_space: where the kernel's ref lives.
+    index_map: maps an instance to its block; by default the first one.
+    pipeline_mode: the number of pipeline buffers of the block.
+    memory_space: the memory space of the kernel's ref.
   """
 
   block_shape: Sequence[BlockDim | int | None] | None = None
@@ -78,7 +78,7 @@ class BlockSpec:
 
 
 def canonical_block_dim(dim: Any, origin: str) -> BlockDim:
-  """The block dimension a user's entry stands for."""
+  """The block dimension that a user's entry denotes."""
   if dim is None:
     return squeezed
   if isinstance(dim, Blocked | Squeezed | Element | BoundedSlice | Indirect):

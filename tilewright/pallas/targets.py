@@ -1,4 +1,4 @@
-"""Which target runs a kernel."""
+"""Target selection: decides whether a kernel runs as native code, on the simulator, or through the portable lowering."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ forced_interpret = _jax.config.string_or_object_state(
 
 
 def effective_interpret(interpret: Any) -> Any:
-  """The `interpret` argument in force: a surrounding `force_tpu_interpret_mode` wins over a call's own."""
+  """The effective `interpret` argument: an enclosing `force_tpu_interpret_mode` overrides a call's own."""
   forced = forced_interpret.value
   return own_interpret(interpret if forced is None else forced)
 
 
 def own_errors() -> contextlib.AbstractContextManager[None]:
-  """A context in which what stops a simulated kernel is raised as it is, if the program is run in it."""
+  """A context in which the error that stops a simulated kernel is raised unwrapped, if the program runs in it."""
   from tilewright.target import simulator
 
   return simulator.own_errors()
 
 
 class ForcedInterpretation:
-  """A context manager: kernels traced inside of it run with `interpret=params` (None changes nothing), and what stops one that is run
-  inside of it is raised as it is."""
+  """A context manager: kernels traced inside it run with `interpret=params` (None changes nothing), and the error that stops a kernel run
+  inside it is raised unwrapped."""
 
   def __init__(self, params: Any):
     self._params = params
@@ -61,16 +61,16 @@ class ForcedInterpretation:
     return self._stack.__exit__(*exc)
 
 
-# Parameters that are about one target: a kernel that has them is native code for that platform, or an error.
+# Target-specific parameters: a kernel that has them compiles to native code of that platform, or is an error.
 _ASKS_FOR: dict[type, tuple[str, str]] = {CpuParams: ("cpu", "cpu"), NvgpuParams: ("cuda", "nvgpu")}
 
 
 def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> str | None:
-  """The platform whose native code a kernel becomes when a program is compiled for these platforms; None if it does not.
+  """The platform for which a kernel compiles to native code in a program for these platforms; None if it does not.
 
-  `interpret` decides first: anything but False is the portable lowering or the simulator. Then the platform: native code is made for the
-  device that it will run on. A program that is exported, or lowered for several platforms at once or for GPUs that this machine does not
-  have, holds the portable lowering, which means the same everywhere.
+  `interpret` decides first: anything but False selects the portable lowering or the simulator. Then the platform: native code is generated
+  for the device that it will run on. A program that is exported, or lowered for several platforms at once or for GPUs that this machine
+  does not have, contains the portable lowering, which has the same semantics everywhere.
   """
   if kernel.interpret or for_export:
     return None
@@ -120,15 +120,15 @@ _NAMES = {"cpu": "CPU", "cuda": "GPU"}
 
 
 def run(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel as its `interpret` says; see `_run_portably`."""
+  """Run a kernel according to its `interpret`; see `_run_portably`."""
   return semaphore_operands.with_semaphores(kernel, _run_portably(kernel, *semaphore_operands.counts_of(operands)))
 
 
 def _run_portably(kernel: Kernel, *operands: Any) -> list[Any]:
-  """Run a kernel on the simulator or through the portable lowering, as its `interpret` says.
+  """Run a kernel on the simulator or through the portable lowering, according to its `interpret`.
 
-  The portable lowering runs instances one after another, so that those which wait for each other or share memory are left to the simulator:
-  warpgroups, warps that wait, and cores or CTAs that signal each other or allocate together.
+  The portable lowering runs instances sequentially, so instances that wait for each other or share memory run on the simulator:
+  warpgroups, warps that wait, and cores or CTAs that signal each other or have collective allocations.
   """
   is_plain = isinstance(kernel.interpret, bool | None)
   together = (

@@ -1,10 +1,9 @@
-"""Kernels for the SparseCores of a TPU, on any device: a program written for `jax.experimental.pallas.tpu_sc` runs with this module in its
-place.
+"""Kernels for the SparseCores of a TPU, on any device: a drop-in replacement for `jax.experimental.pallas.tpu_sc`.
 
     mesh = plsc.VectorSubcoreMesh(core_axis_name="core", subcore_axis_name="subcore", num_cores=2, num_subcores=16)
     pl.kernel(body, out_type=…, mesh=mesh)(x)      one instance for each vector subcore
 
-A subcore is a core of a mesh: it has memory of its own, and `subcore_barrier` lets the subcores of one core run side by side. Vectors may
+A subcore is a core of a mesh: it has private memory, and a `subcore_barrier` makes the subcores of one core run concurrently. Vectors may
 have any length.
 """
 
@@ -38,7 +37,7 @@ _SUBCORES = 16  # of a SparseCore, on every chip so far
 
 
 def get_sparse_core_info() -> SparseCoreInfo:
-  """The SparseCores of the current device. A RuntimeError says that it has none."""
+  """The SparseCores of the current device; a RuntimeError if it has none."""
   info = get_tpu_info()
   if info.sparse_core is None:
     raise RuntimeError(f"The TPU {info.chip_version} has no SparseCores.")
@@ -54,7 +53,7 @@ def _num_subcores() -> int:
 
 
 class _SubcoreMesh:
-  """What both kinds of subcores share."""
+  """The common part of both kinds of subcore meshes."""
 
   core_type: CoreType
   shape: collections.OrderedDict[str, int]
@@ -96,7 +95,7 @@ def _check_counts(mesh: Any, **counts: int) -> None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScalarSubcoreMesh(_SubcoreMesh):
-  """The scalar subcore of each SparseCore, along one axis. Off a TPU there is one unless `num_cores` says otherwise."""
+  """The scalar subcore of each SparseCore, along one axis. On other devices than TPUs `num_cores` defaults to one."""
 
   axis_name: str
   num_cores: int = dataclasses.field(default_factory=_num_cores)
@@ -115,8 +114,8 @@ class ScalarSubcoreMesh(_SubcoreMesh):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class VectorSubcoreMesh(_SubcoreMesh):
-  """The vector subcores of the SparseCores, along an axis of cores and one of subcores. Off a TPU there is one core with sixteen subcores
-  unless the numbers are given."""
+  """The vector subcores of the SparseCores, along an axis of cores and one of subcores. On other devices than TPUs the
+  default is one core with sixteen subcores."""
 
   core_axis_name: str
   subcore_axis_name: str
@@ -149,7 +148,7 @@ def _subcore_axis(what: str) -> tuple[Any, int]:
 
 
 def subcore_barrier() -> None:
-  """Wait until all vector subcores of this core have come here."""
+  """Wait until all vector subcores of this core have arrived here."""
   axis, size = _subcore_axis("subcore_barrier")
   if size > 1:
     core_barrier(scoped.core_semaphore(), core_axis_name=axis)
@@ -165,7 +164,7 @@ def _(*flat: Any, tree: Any) -> Any:
 
 
 def fetch_and_add(x_ref: Any, value: Any, *, subcore_id: Any) -> jax.Array:
-  """Add to what `x_ref`, a scalar in SMEM, is on another vector subcore of this core, as one step; gives what stood there."""
+  """Atomically add to another vector subcore's instance of `x_ref`, a scalar in SMEM, on this core; returns the old value."""
   axis, _ = _subcore_axis("fetch_and_add")
   view = primitives.flatten_ref(x_ref, None, "plsc.fetch_and_add")
   if view.shape != () or view.type.memory_space is not TpuMemorySpace.SMEM:
@@ -184,12 +183,12 @@ def addupdate(ref: Any, x: jax.Array) -> None:
 
 
 def _positions(mask: jax.Array) -> tuple[Any, ...]:
-  """For each true element how many there are before it."""
+  """For each true element the number of true elements before it."""
   return (lax.cumsum(mask.astype(jnp.int32)) - 1,)
 
 
 def load_expanded(ref: Any, *, mask: jax.Array) -> jax.Array:
-  """The n-th true element of `mask` gets `ref[n]`; the others get zero, of which nothing should depend."""
+  """The n-th true element of `mask` gets `ref[n]`; the others get zero, which callers should not rely on."""
   return primitives.load(ref, _positions(mask), mask=mask, other=jnp.zeros(mask.shape, ref.dtype))
 
 
@@ -216,7 +215,7 @@ def store_scatter(ref: Any, indices: Sequence[jax.Array], x: jax.Array, *, mask:
 
 
 def addupdate_scatter(ref: Any, indices: Sequence[jax.Array], x: jax.Array, *, mask: jax.Array | None = None) -> None:
-  """Atomically add an array to a ref at indices, of which those that repeat all count; only where a `mask` is true."""
+  """Atomically add an array to a ref at indices, where repeated indices accumulate; only where a `mask` is true."""
   primitives.atomic_add(ref, tuple(indices), x, mask=mask)
 
 
@@ -302,7 +301,7 @@ def sort_key_val(
 
 
 class PackFormat(enum.Enum):
-  """How two vectors become one of half as wide elements: one after the other, or in turns."""
+  """How two vectors are packed into one of half as wide elements: concatenated, or interleaved."""
 
   COMPRESSED = "compressed"
   INTERLEAVED = "interleaved"
@@ -341,7 +340,7 @@ def pack(a: jax.Array, b: jax.Array, /, *, format: PackFormat, preferred_element
 
 
 def unpack(ab: jax.Array, /, *, format: PackFormat, preferred_element_type: Any = None) -> tuple[jax.Array, jax.Array]:
-  """The two vectors that `pack` makes one of, with elements of twice the width."""
+  """The inverse of `pack`: two vectors with elements of twice the width."""
   wide = {narrow: name for name, narrow in _NARROW.items()}
   dtype = _other_width(ab.dtype, preferred_element_type, wide, "unpack", 2)
   half = ab.shape[-1] // 2
@@ -356,6 +355,6 @@ def parallel_loop(
 ) -> Callable[[Callable[..., Any]], Any]:
   """A decorator that calls a function for each index, in any order as far as refs are concerned; see `pl.loop`.
 
-  With a `carry`, the function gets it after the index and returns the next one, and the decorator gives the last.
+  With a `carry`, the function gets it after the index and returns the next one, and the decorated name is bound to the final carry.
   """
   return control.loop(lower, upper, step=step, unroll=None if unroll == 1 else unroll, init_carry=carry)

@@ -1,8 +1,8 @@
 """Tracing a kernel call: from specs and a Python body to a `Kernel`.
 
-The specs become block mappings, the body is traced once to a jaxpr over refs, what it closes over becomes an input, and dead code goes.
-Traces are kept, keyed by what they depend on (`fingerprint`), so that building and calling the same kernel again costs little. What has no
-such key is traced again, and compared with earlier kernels by its contents (`content`).
+The specs become block mappings, the body is traced once to a jaxpr over refs, captured values become inputs, and dead code is eliminated.
+Traces are cached, keyed by everything they depend on (`fingerprint`), so that building and calling the same kernel again is cheap. A call
+without such a key is traced again, and compared with earlier kernels by contents (`content`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 class Traced:
   """A traced kernel, the values its body closed over (they become its last inputs), and the tree of its outputs.
 
-  Of the values, those that are refs which the body writes are `stored`: pairs of their number and that of the output to store in them.
+  `stored` lists the captured refs that the body writes: pairs of the ref's index and the index of the output to store in it.
   """
 
   kernel: Kernel
@@ -51,7 +51,7 @@ class Traced:
 
 @dataclasses.dataclass
 class KernelCall:
-  """What the user gave to `pallas_call`."""
+  """The user's arguments of `pallas_call`."""
 
   kernel: Callable[..., Any]
   out_shape: Any
@@ -66,7 +66,7 @@ class KernelCall:
 
   @property
   def title(self) -> str:
-    """What the kernel is called in messages: its name and where it is defined."""
+    """The kernel's description in messages: its name and where it is defined."""
     name, where = kernel_name(self)
     return f"{name} at {where}"
 
@@ -75,7 +75,7 @@ class KernelCall:
 
 
 class _Recent(Generic[T]):
-  """The most recently used values. Bounded, and safe to use from several threads."""
+  """An LRU cache. Bounded and thread-safe."""
 
   def __init__(self, size: int):
     self.size = size
@@ -108,10 +108,10 @@ def _out_key(out_shape: Any) -> Any:
 
 
 def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid: tuple[Any, ...]) -> Traced:
-  """The trace of a call for operands of these types: one that is kept, or a new one.
+  """The trace of a call for operands of these types, cached or new.
 
-  Tracing is skipped only where the key holds everything that it would read. Otherwise the kernel is traced again, and if that gives the
-  same program it is the same `Kernel`, which JAX has compiled already.
+  Tracing is skipped only if the key covers everything that it would read. Otherwise the kernel is traced again; if that yields the
+  same program, the result is the same `Kernel` object, which JAX has compiled already.
   """
   interpret = targets.effective_interpret(call.interpret)
   spec = call.grid_spec
@@ -136,8 +136,7 @@ def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid
 
 
 def shared(kernel: Kernel) -> Kernel:
-  """The kernel of the same contents that was traced before, if there is one: JAX compiles equal parameters once, and jaxprs are equal
-  only to themselves."""
+  """The earlier kernel with the same contents, if there is one: JAX compiles equal parameters once, and compares jaxprs by identity."""
   key = content(kernel)
   found = _kernels.get(key)
   if found is None:
@@ -171,7 +170,7 @@ def out_aval(x: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _Structure:
-  """How the operands and outputs of a call are nested, and what each is called in messages."""
+  """How the operands and outputs of a call are nested, and the name of each in messages."""
 
   prefetch_tree: Any
   input_tree: Any
@@ -309,7 +308,7 @@ def _trace(
 
 @contextlib.contextmanager
 def _with_line_of(call: KernelCall) -> Iterator[None]:
-  """Mistakes in what was said about the operands have no line of their own: they name the kernel and where it is defined."""
+  """Errors in specs of operands have no source line of their own: they name the kernel and where it is defined."""
   try:
     yield
   except (
@@ -331,15 +330,15 @@ def _block_ref(group: Sequence[BlockMapping], aval: Any) -> Any:
 
 
 def _read_first(jaxpr: Any, types: Sequence[Any]) -> dict[int, Any]:
-  """Scratch memory that begins with values (`begin`) and that the body counts on: it reads it before it writes there. By number, from the
-  last on."""
+  """The scratch memory with initial values (`begin`) that the body relies on, that is, reads before it writes. Keyed by negative
+  index (from the end)."""
   begins = ((number, ty) for number, ty in enumerate(types, -len(types)) if hasattr(ty, "begin"))
   return {number: ty for number, ty in begins if _first_use(jaxpr, jaxpr.invars[number]) == "get"}
 
 
 def _first_use(jaxpr: Any, ref: Any) -> str | None:
-  """The primitive that uses a ref first. Of a conditional, a write counts before a read: a body that writes in some instances knows in
-  which, as one that sets sums to zero at its first step."""
+  """The primitive that uses a ref first. In a conditional, a write counts as before a read: a body that writes only in some instances
+  chooses which, like one that zeroes its accumulator at the first step."""
   for eqn in jaxpr.eqns:
     place = next((i for i, v in enumerate(eqn.invars) if v is ref), None)
     if place is None:
@@ -347,7 +346,7 @@ def _first_use(jaxpr: Any, ref: Any) -> str | None:
     if eqn.primitive is not _jax.conditionals.cond_p:
       return eqn.primitive.name
     branches = [branch.jaxpr for branch in eqn.params["branches"]]
-    operand = place - 1  # the first is the branch's number
+    operand = place - 1  # the first operand is the branch index
     uses = [_first_use(branch, branch.invars[operand]) for branch in branches]
     if any(uses):
       return "swap" if "swap" in uses else next(use for use in uses if use)
@@ -355,7 +354,7 @@ def _first_use(jaxpr: Any, ref: Any) -> str | None:
 
 
 def _begin(call: KernelCall, begun: Mapping[int, Any], refs: Sequence[Any]) -> None:
-  """Let scratch memory begin where the steps of a block of threads do: at the first along the dimensions that are not parallel."""
+  """Initialise scratch memory at the first step of a CTA: the first index along every dimension that is not parallel."""
   semantics = getattr(call.compiler_params, "dimension_semantics", None) or ()
   steps = [program_id(d) == 0 for d, kind in enumerate(semantics) if kind != "parallel"]
   is_first = functools.reduce(jnp.logical_and, steps) if steps else True
@@ -368,7 +367,7 @@ _GETS = "a ref for each prefetched scalar, input, output and scratch buffer, in 
 def _trace_body(
   call: KernelCall, avals: Sequence[Any], s: _Structure, scratch_tree: Any, begun: Mapping[int, Any] = {}
 ) -> Any:
-  """The closed jaxpr of the body. What is `begun` is written before it."""
+  """The closed jaxpr of the body. The initial values of `begun` are written before it."""
 
   def body(*refs: Any) -> list[Any]:
     if begun:
@@ -394,7 +393,7 @@ def _trace_body(
 
 
 def _detached(call: KernelCall, closed: Any) -> tuple[Any, tuple[Any, ...]]:
-  """The body's jaxpr, with what it closes over as its first inputs; those values."""
+  """The body's jaxpr, with the captured values as its first inputs, and those values."""
   for const in closed.consts:
     aval = _jax.core.typeof(const)
     if not isinstance(aval, AbstractRef) and getattr(aval, "shape", ()) != ():
@@ -421,7 +420,7 @@ def _detached(call: KernelCall, closed: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _consts_as_inputs(jaxpr: Any, consts: Sequence[Any], position: int) -> tuple[Any, list[BlockMapping]]:
-  """Move what a body closes over behind its inputs: refs, and scalars as refs that it reads first."""
+  """Move the captured values of a body behind its inputs: refs as they are, scalars as refs that it reads first."""
   if not consts:
     return jaxpr, []
   avals = [_jax.core.typeof(c) for c in consts]
@@ -450,15 +449,15 @@ def _consts_as_inputs(jaxpr: Any, consts: Sequence[Any], position: int) -> tuple
 
 
 def _state(kernel: Kernel, captured: Sequence[int]) -> list[int]:
-  """The prefetched scalars and the `captured` refs that a body writes to, by number among its operands."""
+  """The prefetched scalars and the `captured` refs that a body writes to, by operand index."""
   written = jaxprs.written_inputs(kernel.jaxpr)
   places = (*range(kernel.grid_mapping.num_prefetch), *captured)
   return [i for i in places if kernel.jaxpr.invars[i] in written]
 
 
 def _cores_dimension(kernel: Kernel) -> int | None:
-  """The dimension of the grid that stands for the two TensorCores of a megacore, if there is one: the first, parallel, of size 2, before
-  dimensions that are not parallel."""
+  """The grid dimension over the two TensorCores of a megacore, if there is one: the first dimension, parallel, of size 2, before dimensions
+  that are not parallel."""
   semantics = [getattr(s, "value", s) for s in getattr(kernel.compiler_params, "dimension_semantics", None) or ()]
   grid = kernel.grid_mapping.grid
   is_one = len(grid) > 1 and grid[0] == 2 and semantics[:1] in (["parallel"], ["core_parallel"])
@@ -466,15 +465,15 @@ def _cores_dimension(kernel: Kernel) -> int | None:
 
 
 def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
-  """The kernel with more outputs in place of the prefetched scalars, and of the refs it closes over, that its body writes to.
+  """The kernel with an additional output in place of each prefetched scalar and each captured ref that its body writes to.
 
-  Such scalars are memory that is private to the call and lives as long as its grid. An output that begins with the operand's values is
-  that memory: each instance sees it whole, so targets keep the instances that use it in order. The caller drops it. Index maps see the
-  operand as it was passed, since blocks may be fetched before the instances in front of them have run. The output of a ref is what the
-  caller stores in it.
+  Such scalars are memory that is private to the call and lives as long as its grid. That memory is an output initialised with the operand's
+  values: each instance sees it whole, so targets keep the instances that use it in order. The caller discards it. Index maps see the
+  operand as it was passed, since blocks may be prefetched before preceding instances have run. The caller stores the output of a ref in
+  that ref.
 
-  Where the grid begins with the two cores of a megacore (`_cores_dimension`), each core has the scalars for itself: they begin anew with
-  the second.
+  If the first grid dimension is the two cores of a megacore (`_cores_dimension`), each core has private scalars: they are initialised again
+  for the second core.
   """
   m = kernel.grid_mapping
   if not numbers:
@@ -542,7 +541,7 @@ def kernel_name(call: KernelCall) -> tuple[str, str]:
 
 
 def eliminate_dead_code(kernel: Kernel, used_outputs: Sequence[bool] | None = None) -> Kernel:
-  """The kernel without computation that nothing uses. Outputs keep their places; those not used are just not written."""
+  """The kernel without dead computation. Outputs keep their positions; unused outputs are not written."""
   m = kernel.grid_mapping
   used = used_outputs or [True] * m.num_outputs
   live = [True] * (m.num_prefetch + m.num_inputs) + list(used) + [False] * m.num_scratch

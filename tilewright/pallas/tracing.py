@@ -1,7 +1,7 @@
-"""What is known while a kernel body is being traced: the grid around it.
+"""The trace-time context of a kernel body: the enclosing grid.
 
-The grid becomes part of JAX's axis environment, so that jitted helpers traced inside one kernel are not reused, with its grid
-sizes baked in, inside another.
+The grid is part of JAX's axis environment, so that the trace of a jitted helper, with the grid sizes of one kernel baked in, is not reused
+in another kernel.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class GridFrame:
 
 @dataclasses.dataclass(frozen=True)
 class GridMarker:
-  """An axis name that stands for the grid as a whole, in the axis environment."""
+  """An axis name that represents the whole grid in the axis environment."""
 
   frame: GridFrame
 
 
 @dataclasses.dataclass(frozen=True)
 class GridPoint:
-  """Where in a grid something runs: one index and one size for each dimension."""
+  """A position in a grid: one index and one size for each dimension."""
 
   indices: tuple[Any, ...]
   sizes: tuple[Any, ...]
@@ -47,7 +47,7 @@ class GridPoint:
 class _Frames(threading.local):
   def __init__(self) -> None:
     self.stack: list[GridFrame] = []
-    self.points: list[GridPoint | None] = []  # where it is known: one for each frame
+    self.points: list[GridPoint | None] = []  # one for each frame; None where the position is not known
 
 
 _frames = _Frames()
@@ -100,7 +100,7 @@ _ADVICE = (
 
 @contextlib.contextmanager
 def tracing_kernel(frame: GridFrame, point: GridPoint | None = None) -> Iterator[None]:
-  """Trace what runs in a grid; at a point of it whose indices are at hand already, if one is given."""
+  """Trace code that runs in a grid; at the given point, if its indices are already available."""
   named = [(name, size) for name, size in zip(frame.names or (), frame.sizes) if isinstance(size, int)]
   _frames.stack.append(frame)
   _frames.points.append(point)
@@ -128,7 +128,7 @@ def _sentence(text: str) -> str:
 
 
 def _locate(error: Exception) -> None:
-  """Add to a message the user's line, unless it names one or the user's own code raised the error, and what to do."""
+  """Add the user's line and the fix to a message, unless it names a line or the user's own code raised the error."""
   if len(error.args) != 1 or not isinstance(error.args[0], str) or _jax.is_raised_by_user(error):
     return
   said, line = error.args[0].rstrip(), _jax.user_line(error)
@@ -139,14 +139,14 @@ def _locate(error: Exception) -> None:
 
 
 def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
-  """What JAX says about a mistake in a body, with the user's line and what to do about it."""
+  """JAX's error about a mistake in a body, with the user's line and the fix."""
   if _jax.is_in_jax_pallas(error):
     return errors.ForeignNameError(
       f"A name of jax.experimental.pallas is used in this kernel, at {_jax.user_line(error)}: {str(error) or type(error).__name__}. Import "
       "it from tilewright.pallas instead, or run the whole program unchanged with `tilewright run`."
     )
   said = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
-  if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's words for a write that does not fit
+  if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's message for a mismatched store
     return errors.ShapeMismatchError(
       f"{said} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."
     )
@@ -184,7 +184,7 @@ def current_frame(what: str) -> GridFrame:
 
 
 def current_point() -> GridPoint | None:
-  """The point of the innermost grid, where its indices are at hand."""
+  """The current point of the innermost grid, if its indices are available."""
   return _frames.points[-1] if _frames.points else None
 
 

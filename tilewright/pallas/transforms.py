@@ -1,10 +1,10 @@
-"""What JAX's transformations do to a kernel call: each rewrites the kernel, so that the result is again one call.
+"""JAX's transformations of a kernel call: each rewrites the kernel, so that the result is again one call.
 
-- vmap adds a grid dimension in front. A batched operand gets a squeezed dimension that this index selects; an operand that is
+- vmap adds a leading grid dimension. A batched operand gets a squeezed dimension that this index selects; an operand that is
   not batched keeps its mapping and is not copied.
-- Forward derivatives run the body's derivative beside it: every float ref gets a twin that holds its tangent. Where the body
-  copies asynchronously or waits, its portable lowering is differentiated instead.
-- Reverse derivatives linearise the portable lowering, which is ordinary JAX.
+- Forward-mode derivatives evaluate the body's JVP alongside it: every float ref gets a tangent ref. If the body copies asynchronously or
+  waits, its portable lowering is differentiated instead.
+- Reverse-mode derivatives linearise the portable lowering, which is ordinary JAX.
 - Values of user-defined (hijax) types are replaced by the arrays they consist of.
 """
 
@@ -38,7 +38,7 @@ _ad = _jax.ad
 
 
 def _batched_mapping(m: BlockMapping, size: int, num_args: Sequence[Any], *, batched: bool) -> BlockMapping:
-  """A block mapping with one more grid index in front, which selects from a new leading dimension if batched."""
+  """A block mapping with an additional leading grid index, which selects from a new leading dimension if batched."""
   jaxpr, consts = (None, ()) if m.index_map is None else _jax.open_jaxpr(m.index_map)
   if m.index_map is None and not batched:
     return m
@@ -69,7 +69,7 @@ def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: An
   kernel = Kernel(**params)
   m = kernel.grid_mapping
   size = axis_data.size
-  if all(d is None for d in dims):  # asked for only because the axis has a name
+  if all(d is None for d in dims):  # requested only because the axis has a name
     outs = pallas_call_p.bind(*args, **params)
     return outs, [None] * len(outs)
   if any(d is not None for d in dims[: m.num_dynamic_bounds]):
@@ -116,7 +116,7 @@ def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: An
 
 
 def _vmap_in_turn(size: int, args: Sequence[Any], dims: Sequence[Any], params: Any) -> tuple[list[Any], list[int]]:
-  """Where the grid itself differs between elements of the batch: one call after another, in a loop."""
+  """The rule for grids that differ between elements of the batch: a sequential loop over the calls."""
   moved = [jnp.moveaxis(x, d, 0) for x, d in zip(args, dims) if d is not None]
 
   def one(own: Sequence[Any]) -> list[Any]:
@@ -140,7 +140,7 @@ def _tangent_mapping(m: BlockMapping) -> BlockMapping:
 def _body_has_derivative(kernel: Kernel) -> bool:
   """Whether the body can be differentiated equation by equation, ref by ref.
 
-  Copies, semaphores and the like cannot: what they move has no twin. The portable lowering, which is pure, always can.
+  Copies, semaphores and similar primitives cannot: the data they move has no tangent ref. The portable lowering, which is pure, always can.
   """
   safe = {effects.debug_effect, effects.delay_effect}
   if {e for e in kernel.jaxpr.effects if isinstance(e, effects.KernelEffect)} - safe:
@@ -237,7 +237,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     compiler_params=_without_side_effects(kernel.compiler_params),
   )
   new = eliminate_dead_code(_without_reports(new), [False] * m.num_outputs + [True] * len(out_maps))
-  # Two calls, not one with all outputs: what does not depend on tangents stays known to remat and unbatched under jacfwd.
+  # Two calls, not one with all outputs: results that do not depend on tangents stay known to remat and unbatched under jacfwd.
   out_primals = pallas_call_p.bind(*primals, **params)
   outs = pallas_call_p.bind(*primals, *(t for t, nz in zip(in_tangents, nz_in) if nz), **kernel_params(new))
   rest = iter(outs[m.num_outputs :])
@@ -266,7 +266,7 @@ def _split(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
 
 
 def _positions(flags: Sequence[bool], start: int) -> list[int | None]:
-  """For each flag that is set, the place of its twin when twins follow from `start`."""
+  """For each set flag, the position of its tangent when the tangents follow from `start`."""
   places: list[int | None] = []
   for flag in flags:
     places.append(start if flag else None)
@@ -281,7 +281,8 @@ _ad.primitive_jvps[pallas_call_p] = _jvp
 
 
 def _check_custom_rules(jaxpr: Any) -> None:
-  """A custom rule inside a body is kept if it is one about values; what uses refs or the grid runs in place, without its rule."""
+  """A custom derivative rule inside a body is kept if it is over values; a function that uses refs or the grid is inlined without its
+  rule."""
   custom = (_jax.custom_derivatives.custom_jvp_call_p, _jax.custom_derivatives.custom_vjp_call_p)
   for eqn in jaxpr.eqns:
     if eqn.primitive in custom and uses_language(_jax.open_jaxpr(eqn.params["call_jaxpr"])[0]):
@@ -299,7 +300,7 @@ def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: 
   if unchecked.is_manual():
     return _linearize_as_call(nonzeros, primals, params)
 
-  # Results that depend on what lies beyond an edge must show it, so they are those of the call.
+  # Results that depend on out-of-bounds elements must show it, so they come from the call.
   has_edges = any(m.keeps_overhang for m in kernel.grid_mapping.block_mappings)
   seen = pallas_call_p.bind(*primals, **params) if has_edges else None
   portable = Portable(_without_reports(kernel), finite=True) if has_edges else Portable(kernel)
@@ -326,7 +327,7 @@ def _linearize(is_vjp: bool, nonzeros: Sequence[bool], *primals: Any, **params: 
 
 
 def _linearize_as_call(nonzeros: Sequence[bool], primals: Sequence[Any], params: Any) -> Any:
-  """Under shard_map, where only a call knows how its outputs vary over the mesh, the linear part is a call too."""
+  """Under shard_map, where only a call can type how its outputs vary over the mesh, the linear part is a call too."""
   outs = pallas_call_p.bind(*primals, **params)
   is_float = [has_tangent(_jax.core.typeof(o)) for o in outs]
 

@@ -1,8 +1,8 @@
-"""Calls of ordinary JAX functions inside which types over a mesh are not checked.
+"""Calls of ordinary JAX functions whose bodies are exempt from varying-axes (vma) type checks.
 
-Under `shard_map` JAX checks along which mesh axes each value varies. Inside a kernel this has no meaning: refs start with constants and end
-with data. So the derivatives of a kernel's portable lowering, like the kernel itself, are one call each: its results vary wherever an
-operand does, and nothing inside is checked. The function of a call is a frozen value that says what it computes, e.g.
+Under `shard_map` JAX checks along which mesh axes each value varies. Inside a kernel this has no meaning: a ref starts with constants and
+ends with data. So the derivatives of a kernel's portable lowering, like the kernel itself, are one call each: its results vary along every
+axis that an operand varies along, and the body is not checked. The function of a call is a frozen value that describes it, e.g.
 `Tangent(Portable(kernel), moving)`; the transformations of a call wrap that value once more.
 """
 
@@ -27,9 +27,9 @@ unchecked_call_p.def_impl(functools.partial(_jax.dispatch.apply_primitive, unche
 
 
 def without_varying_axes(x: Any) -> Any:
-  """Where types are not checked, the value with a type that does not say how it varies over a mesh, as what loops carry must be.
+  """In unchecked code, the value with a type without varying axes, as loop carries must have.
 
-  Unchecked, an operation whose operands vary differently gives such a type; XLA removes this one.
+  Unchecked, an operation whose operands vary differently has such a result type; XLA removes this one.
   """
   return jax.lax.select_n(jnp.zeros((), bool), x, x) if _jax.varying_axes([_jax.core.typeof(x)]) else x
 
@@ -64,7 +64,7 @@ class Tangent:
 
 @dataclasses.dataclass(frozen=True)
 class Batched:
-  """The function for each element of a batch, which lies in the dimension `dims` of its operands."""
+  """The function vmapped over a batch, which is dimension `dims` of its operands."""
 
   of: Function
   dims: tuple[int | None, ...]
@@ -76,7 +76,8 @@ class Batched:
 
 @dataclasses.dataclass(frozen=True)
 class Pullback:
-  """The cotangents of the operands a function is linear in: of its other operands, then the `given` cotangents of its results."""
+  """The cotangents of the operands a function is linear in: a function of the other operands, then of the `given` cotangents of its
+  results."""
 
   of: Function
   linear: tuple[Any, ...]  # the type of an operand it is linear in, else None

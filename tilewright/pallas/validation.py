@@ -1,4 +1,4 @@
-"""Checks of a traced kernel call: aliases, writes to inputs, and effects where they must not be."""
+"""Validation of a traced kernel call: aliases, writes to inputs, and misplaced effects."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _starts(avals: Sequence[Any]) -> list[int]:
 def check_input_writes(
   jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]], captured_refs: Sequence[int] = ()
 ) -> None:
-  """Refuse a kernel that writes to an input, naming the line. It may write to prefetched scalars and semaphores, which are its own, and
-  to refs that it closes over."""
+  """Reject a kernel that writes to an input, naming the line. It may write to prefetched scalars and semaphores, which are private to it,
+  and to captured refs."""
   shared = {*(into for into, _ in aliases), *captured_refs}
   names = [m.origin for m in grid_mapping.input_mappings]
   written = jaxprs.written_inputs(jaxpr)
@@ -79,7 +79,7 @@ def check_input_writes(
 
 
 def check_effects(jaxpr: Any) -> None:
-  """Refuse effects inside rematerialisation that are not safe to repeat."""
+  """Reject effects inside rematerialisation that are not safe to repeat."""
   for eqn in jaxpr.eqns:
     unsafe = {e for e in eqn.effects if isinstance(e, effects.KernelEffect)} - effects.SAFE_TO_REPEAT
     if eqn.primitive is _jax.ad_checkpoint.remat_p and unsafe:
@@ -93,7 +93,7 @@ def check_effects(jaxpr: Any) -> None:
 
 
 def check_options(aliases: Any, compiler_params: Any, cost_estimate: Any, metadata: Any) -> None:
-  """What is said about a call besides its operands, by type."""
+  """Check the types of a call's options."""
   try:
     pairs = [(a, b) for a, b in dict(aliases).items()]
   except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def check_options(aliases: Any, compiler_params: Any, cost_estimate: Any, metada
 
 
 def check_semantics(compiler_params: Any, grid: Sequence[Any]) -> None:
-  """`dimension_semantics` has a word for each dimension of the grid."""
+  """Check that `dimension_semantics` has an entry for each dimension of the grid."""
   semantics = getattr(compiler_params, "dimension_semantics", None)
   if semantics is not None and len(semantics) != len(grid):
     raise errors.GridError(
@@ -123,9 +123,9 @@ def check_semantics(compiler_params: Any, grid: Sequence[Any]) -> None:
 
 
 def check_indices(jaxpr: Any, may_leave: bool) -> None:
-  """Refuse indices of refs that are no integers and, where the body surely comes, constant ones outside of the ref.
+  """Reject ref indices that are not integers and, in code that is always executed, constant indices out of bounds.
 
-  A simulated machine says itself what reads outside of a ref give (`may_leave`).
+  The simulated machine defines the result of out-of-bounds reads itself (`may_leave`).
   """
   for eqn in jaxpr.eqns:
     if eqn.primitive.name in ("get", "swap", "addupdate"):

@@ -1,7 +1,7 @@
-"""Native kernels on the CPU: what there is to say about them besides what every target is told.
+"""The CPU target's interface: compiler parameters of native kernels.
 
-A kernel becomes native code wherever it is compiled for the CPU. One with `compiler_params=cpu.CompilerParams()` is for the CPU only:
-compiled for another platform, it raises an error instead of taking the portable lowering.
+A kernel compiles to native code wherever it is compiled for the CPU. A kernel with `compiler_params=cpu.CompilerParams()` is for the CPU
+only: compiled for another platform, it raises an error instead of using the portable lowering.
 """
 
 from __future__ import annotations

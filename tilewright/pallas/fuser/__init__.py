@@ -1,8 +1,8 @@
-"""Fuse a program into a kernel: the names of `jax.experimental.pallas.fuser`.
+"""Fusion of a program into a kernel: the names of `jax.experimental.pallas.fuser`.
 
 A kernel author writes a kernel of fusions (`fusible`); a user writes a program with one call of it (`fuse`). Block
-specs are pulled through what comes before the kernel and pushed through what follows, so that all of it runs inside the
-kernel's blocks.
+specs are pulled through the producers of the kernel's operands and pushed through the consumers of its results, so that
+all of it runs inside the kernel's blocks.
 """
 
 from tilewright.pallas.fuser import control as _control  # each of these fills its rows of the table of rules

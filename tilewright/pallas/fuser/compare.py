@@ -1,4 +1,4 @@
-"""Whether two jaxprs are the same up to the names of their variables.
+"""Structural equality of jaxprs, up to renaming of variables.
 
 Two index maps are equal where the same function was written twice: `lambda i, j: (i, j)` here and there. Functions
 cannot be compared, their jaxprs can.

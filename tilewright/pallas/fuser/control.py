@@ -1,7 +1,7 @@
-"""Rules of loops and branches: the body is cut as the whole program is.
+"""Rules of loops and branches: the body is split into blocks like the whole program.
 
-A value that a loop carries is cut in the same way before and after every iteration, so pulling the view of a carried
-output through the body must give the same view of the carried input back: an invariant spec. Scanned arrays are read
+A loop carry is split in the same way before and after every iteration, so pulling the view of a carried
+output through the body must yield the same view of the carried input: a loop-invariant spec. Scanned arrays are read
 whole along the dimension that is scanned; the loop runs inside the block.
 """
 

@@ -1,4 +1,4 @@
-"""Functions whose rules the user gives: how they are cut and how a block of them is computed.
+"""Functions with user-defined rules: how they are split into blocks, and how a block is computed.
 
 @fuser.custom_fusion
 def dequantise(q, scales): return q.astype(jnp.float32) * jnp.repeat(scales, 64, axis=0)

@@ -1,4 +1,4 @@
-"""Rules of operations that work element by element: a block of the result needs the same block of every operand."""
+"""Rules of elementwise operations: a block of the result needs the same block of every operand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluate a function operation by operation, inside a kernel."""
+"""Evaluation of a function operation by operation, inside a kernel."""
 
 from __future__ import annotations
 

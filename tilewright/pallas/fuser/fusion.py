@@ -1,4 +1,4 @@
-"""Fusions, fusible functions, and `fuse`, which turns what stands around a fusible call into fusions.
+"""Fusions, fusible functions, and `fuse`, which turns the operations around a fusible call into fusions.
 
     @fuser.fusible
     def matmul(x, y, out): ...           # a kernel of fusions: x() and y() give the operands, out(z) makes the result
@@ -198,10 +198,10 @@ def fuse(
   static_argnums: int | Sequence[int] | None = None,
   static_argnames: str | Iterable[str] | None = None,
 ) -> Any:
-  """Fuse what stands around a call of a fusible function into it.
+  """Fuse the operations around a call of a fusible function into it.
 
   Args:
-    f: a function with a call of a `fusible` in its body. Of several calls the first is fused with what stands around it;
+    f: a function with a call of a `fusible` in its body. Of several calls the first is fused with the operations around it;
       the others are computed as they are. A `fuse` inside of another one does nothing: its call belongs to the outer.
     resolve_fusion_dtypes: whether values of types that only exist in a program (PRNG keys) are replaced by the arrays
       they are stored as.

@@ -1,7 +1,7 @@
 """The rule of gather: `x[indices]`, `jnp.take(x, indices, axis)`, `jnp.take_along_axis`.
 
-The indices of a block are known only when it is computed, so a dimension that is indexed is read whole; all others are
-cut as the result is. What becomes of each dimension is said by JAX's `GatherDimensionNumbers`:
+The indices of a block are known only when it is computed, so an indexed dimension is read whole; all others are
+split like the result. JAX's `GatherDimensionNumbers` map the dimensions:
 
     take(x: (V, D), i: (N,), axis=0)      result (N, D): x is read as (V, bd), i as (bn,)
 """

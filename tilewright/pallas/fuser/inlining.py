@@ -1,7 +1,7 @@
-"""Programs in the form that rules work on: one flat list of equations over arrays.
+"""Inlining of programs into the form that rules work on: one flat list of equations over arrays.
 
-Calls (`jit`, custom derivatives, `remat`) are replaced by what they call, and values of user-defined types by the
-arrays they consist of, so that there is one rule for each operation and none for ways of calling.
+Calls (`jit`, custom derivatives, `remat`) are inlined, and values of user-defined types are replaced by the
+arrays they consist of, so that there is one rule for each operation and none for call primitives.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Fuse what stands around a kernel call into it, as far as that goes, and say what was fused and what was not.
+"""Fusion of the operations around a kernel call into it, as far as possible, with an explanation of what was fused.
 
     found = fuse_around(jaxpr, args, is_kernel)
 
-The program around one `pallas_call` is cut in three. Operations before it that are cheap are computed in its blocks
-again and again: they become prologues of its operands. Operations after it become its epilogue. What is expensive
-(another contraction, a sort, a loop), and what cannot be computed in the kernel's blocks, is computed before or after
-the call, and the explanation says why.
+The program around one `pallas_call` is partitioned in three. Cheap operations before it are recomputed in its blocks:
+they become prologues of its operands. Operations after it become its epilogue. Expensive operations
+(another contraction, a sort, a loop), and those that cannot be computed in the kernel's blocks, run before or after
+the call, and the explanation gives the reason.
 """
 
 from __future__ import annotations

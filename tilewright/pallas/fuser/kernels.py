@@ -1,5 +1,5 @@
-"""A kernel call with other operands and other results: prologues are computed where its body reads, an epilogue where
-it has written.
+"""Rewriting of a kernel call with fused operands and results: prologues are computed where its body reads, an epilogue
+where it has written.
 
 The body of a call is a jaxpr over refs. A ref that is only read needs no memory: each read of it becomes the
 computation of the block (`Computed`), so that native code evaluates it where the contraction packs its panels. An

@@ -1,12 +1,12 @@
-"""Scalars that are known before a kernel starts, and so may say where a block lies.
+"""Prefetched scalars, which are known before a kernel starts and so may determine the index of a block.
 
     i = jnp.array(3)
     def f(): return table[i]                      # which row of `table` is read depends on `i`
     fn, values, scalars = get_fusion_values(f)    # values: (table,), scalars: (i,)
 
-Index maps are computed from grid indices and prefetched scalars only. So where a block's place depends on a number,
-that number must come from prefetched scalars alone; a `Scope` finds out whether it does, and computes it where an index
-map asks for it.
+Index maps are computed from grid indices and prefetched scalars only. So a number that a block's index depends on
+must be computed from prefetched scalars alone; a `Scope` finds out whether it is, and computes it where an index
+map needs it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pull: from how the outputs of a program are cut to how its inputs are, and the program that computes one block.
+"""Pull: derives the block specs of a program's inputs from those of its outputs, and the program that computes one block.
 
     def f(x, b): return x.T * 2 + b
     spec = pl.BlockSpec((64, 128), lambda i, j: (i, j))

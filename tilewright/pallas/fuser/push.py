@@ -1,12 +1,12 @@
-"""Push: from how the inputs of a program are cut to how its outputs are.
+"""Push: derives the block specs of a program's outputs from those of its inputs.
 
     def f(z): return z.reshape(512, 2, 128).transpose(1, 0, 2)
     push_block_spec(f, pl.BlockSpec((64, 128), lambda i, j: (i, j)))(z_type)      # blocks of (1, 64, 128), index map
     (i, j) -> (j, i, 0)
 
-A kernel knows how it cuts its own results. What a fused epilogue makes of them is cut in a way that follows from that:
-push finds it, and the kernel then pulls the pushed spec back through the epilogue to learn how the epilogue's other
-operands are cut.
+A kernel has the block specs of its own results. Those of a fused epilogue's results follow from them:
+push derives them, and the kernel then pulls the pushed spec back through the epilogue to derive the block specs of the
+epilogue's other operands.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What push rules share: comparing block specs, and the rule of operations that work element by element.
+"""Common parts of push rules: comparison of block specs, and the rule of elementwise operations.
 
-`pl.no_block_spec` stands for an operand that is not cut, or whose spec nobody gave: it goes along with whatever the
-others say.
+`pl.no_block_spec` denotes an operand that is not split, or whose spec is not given: it is compatible with any spec of
+the other operands.
 """
 
 from __future__ import annotations

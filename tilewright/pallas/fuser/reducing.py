@@ -1,7 +1,7 @@
-"""Rules of operations that look along whole dimensions: reductions, cumulative sums, sorts, contractions; and iota,
-which looks at nothing.
+"""Rules of operations that work along whole dimensions: reductions, cumulative sums, sorts, contractions; and iota,
+which has no operands.
 
-A dimension that an operation looks along cannot be cut: its block is the whole dimension.
+A dimension that an operation works along cannot be split: its block is the whole dimension.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules of operations that move elements without cutting: broadcasts, transposes, reshapes, squeezes."""
+"""Rules of shape operations, which keep all elements: broadcasts, transposes, reshapes, squeezes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of operations that take, place or join parts of arrays.
+"""Rules of operations that slice, update, join, repeat or split arrays.
 
 A slice moves a block: element `e` of the result is element `e + start` of the operand. Where `start` is a multiple of
 the block size the moved block is a block again; else it is read element by element (`pl.Element`). Where only the

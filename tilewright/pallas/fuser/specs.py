@@ -1,4 +1,4 @@
-"""Small tools for trees of block specs."""
+"""Functions on trees of block specs."""
 
 from __future__ import annotations
 

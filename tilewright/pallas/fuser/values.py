@@ -1,5 +1,5 @@
-"""What a fusion closes over, as arguments: arrays that are cut, scalars that are prefetched, refs that are read or
-written.
+"""The captured values of a fusion as arguments: arrays that are split into blocks, scalars that are prefetched, refs that
+are read or written.
 
     w = jnp.ones((512, 512))
     def f(x): return x * w

@@ -1,6 +1,6 @@
-"""From kernel jaxprs to the tile IR: a table of rules keyed by JAX primitive.
+"""Lowering of kernel jaxprs to the tile IR: a table of rules keyed by JAX primitive.
 
-`lower_kernel` is the entry. A primitive without a rule raises an error that names it, the user's line, and the way on.
+`lower_kernel` is the entry point. A primitive without a rule raises an error that names it, the user's line, and the fix.
 """
 
 from tilewright.pallas.lowering import bits as _bits

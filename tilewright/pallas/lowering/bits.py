@@ -1,6 +1,6 @@
-"""Primitives about the bits of numbers: rounding to fewer bits, the next number, and bitcasts of elements of less than a byte.
+"""Rules for bit-level primitives: `reduce_precision`, `nextafter`, and bitcasts of sub-byte elements.
 
-They are functions of integers that JAX's own operations spell out (see `expand`).
+They expand to integer arithmetic in JAX's own operations (see `expand`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _nextafter(ctx: Context, x: Value, y: Value) -> Value:
 
 
 def _next_code(x: jax.Array, y: jax.Array) -> jax.Array:
-  """The codes of a float format are in the order of its numbers: the next number has the next code."""
+  """`nextafter` on bit patterns: those of a float format are ordered like its numbers, so the next number has the next bit pattern."""
   bits = width(x.dtype)
   code, towards = (lax.bitcast_convert_type(v, _unsigned(bits)) for v in (x, y))
   if x.dtype == jnp.float8_e8m0fnu:  # no sign and no zero
@@ -68,7 +68,7 @@ def _next_code(x: jax.Array, y: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type(jnp.where((x != x) | (y != y), _unsigned(bits)(255), moved), x.dtype)
   sign = _unsigned(bits)(1 << (bits - 1))
   size, other = code & (sign - 1), towards & (sign - 1)
-  away = (size < other) & ((code ^ towards) < sign)  # on the same side of zero, and further out
+  away = (size < other) & ((code ^ towards) < sign)  # same sign, larger magnitude
   stepped = jnp.where(away, code + 1, code - 1)
   from_zero = (towards & sign) | 1
   if np.dtype(x.dtype).name.endswith("fnuz"):  # the code of -0 is that of NaN
@@ -84,7 +84,7 @@ def _reduce_precision(ctx: Context, x: Value, *, exponent_bits: int, mantissa_bi
 
 
 def _rounded(x: jax.Array, exponent_bits: int, mantissa_bits: int) -> jax.Array:
-  """To nearest even; what is too large becomes infinite, and what is too small, or would be subnormal, zero."""
+  """Rounded to nearest even; overflow becomes infinity, and underflow, including subnormal results, zero."""
   if x.dtype.itemsize == 1:
     return _rounded(x.astype(np.float32), exponent_bits, mantissa_bits).astype(x.dtype)
   form = jnp.finfo(x.dtype)

@@ -1,14 +1,14 @@
-"""Rules for contractions: what is multiplied, and how exactly.
+"""Rules for contractions, and their numerical precision.
 
-`precision` of `lax.dot_general` says how float32 operands may be rounded before they are multiplied; sums are float32 in any case.
+`precision` of `lax.dot_general` decides how float32 operands may be rounded before multiplication; accumulators are always float32.
 
     None, DEFAULT, HIGH, TF32_TF32_F32    on GPUs to tf32, where tensor cores multiply, as XLA does; on CPUs not at all
     HIGHEST, F32_F32_F32                  not at all
     BF16_BF16_F32, F16_F16_F32            to that dtype, everywhere
-    BF16_BF16_F32_X3, _X6, _X9            operands become sums of two or three bf16, of which 3, 6 or 9 products are added
+    BF16_BF16_F32_X3, _X6, _X9            operands are split into sums of two or three bf16; 3, 6 or 9 partial products are added
     TF32_TF32_F32_X3                      the same with two tf32, on GPUs; on CPUs not at all
 
-An op `dot` of float32 has the attribute `tf32` where it may be rounded so; kernels for CPUs have none.
+A `dot` op of float32 has the attribute `tf32` if its operands may be rounded to tf32; kernels for CPUs never set it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tilewright.pallas.lowering.table import Context, rule
 from tilewright.tile.ir import Value
 
 _PRESETS = lax.DotAlgorithmPreset
-# Into which dtype operands are rounded, into how many parts, and which products of parts are added: all (i, j) with i + j up to a sum.
+# The dtype operands are rounded to, the number of parts, and the bound on i + j of the products of parts (i, j) that are added.
 _ROUNDED: dict[Any, tuple[Any, int, int]] = {
   _PRESETS.F16_F16_F16: (jnp.float16, 1, 0),
   _PRESETS.F16_F16_F32: (jnp.float16, 1, 0),
@@ -37,11 +37,11 @@ _ROUNDED: dict[Any, tuple[Any, int, int]] = {
   _PRESETS.BF16_BF16_F32_X9: (jnp.bfloat16, 3, 4),
 }
 _EXACT = (_PRESETS.F32_F32_F32, _PRESETS.F64_F64_F64)
-_TF32_BITS = 13  # of a float32 that tf32 does not have
+_TF32_BITS = 13  # mantissa bits that float32 has and tf32 lacks
 
 
 def _summed_in(operands: tuple[np.dtype, ...], result: np.dtype) -> np.dtype:
-  """The dtype of a contraction's sums: the result's, unless the operands have what it would lose (fractions, imaginary parts, 53 bits),
+  """The accumulator dtype of a contraction: the result's, unless it would lose part of the operands (fractions, imaginary parts, 53 bits),
   or it is bool, of which two are true together."""
   real = np.dtype(np.float64 if any(d in (np.float64, np.complex128) for d in (*operands, result)) else np.float32)
   if any(d.kind == "c" for d in operands):
@@ -75,7 +75,7 @@ def _dot_general(
 
 
 def _preset(ctx: Context, precision: Any) -> Any:
-  """The algorithm that is asked for, if it is asked for by one."""
+  """The requested dot algorithm, if `precision` is one."""
   if isinstance(precision, lax.DotAlgorithm):
     found = next((p for p, own in _ALGORITHMS.items() if _fields(own) == _fields(precision)), None)
     if found is None:
@@ -126,7 +126,7 @@ def _is_wider(preset: Any, *operands: Value) -> bool:
 
 
 def _of_rounded(x: jax.Array, y: jax.Array, numbers: Any, preset: Any) -> jax.Array:
-  """The sum of products of parts that are rounded to a narrow dtype, the smallest products first."""
+  """The sum of the products of the operands' narrow parts, the smallest products first."""
   dtype, count, most = _ROUNDED[preset]
   left, right = (_parts(z.astype(jnp.float32), dtype, count) for z in (x, y))
   pairs = sorted(((i, j) for i in range(count) for j in range(count) if 0 < i + j <= most), key=sum, reverse=True)
@@ -134,7 +134,7 @@ def _of_rounded(x: jax.Array, y: jax.Array, numbers: Any, preset: Any) -> jax.Ar
 
 
 def _parts(x: jax.Array, dtype: Any, count: int) -> list[jax.Array]:
-  """Numbers of a narrow dtype whose sum is x, or near to it: each is what is left, rounded."""
+  """Numbers of a narrow dtype whose sum is approximately x: each is the rounded remainder."""
   found = []
   for n in range(count):
     found.append(x.astype(dtype))
@@ -165,5 +165,5 @@ def _added_up(left: Any, right: Any, pairs: Any, numbers: Any, precision: Any) -
   small = multiply(i, j)
   for i, j in others:
     small = small + multiply(i, j)
-  # What is left of an infinity is no number; its product with the upper parts is right.
+  # The remainder of an infinity is NaN; the product of the upper parts alone is right.
   return whole + jnp.where(small == small, small, jnp.zeros_like(small))

@@ -46,7 +46,7 @@ def _num_programs(ctx: Context, *, axis: int) -> Value:
 
 @rule("on_mesh")
 def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any, first: int) -> list[Value]:
-  """One body of several, on its own mesh: the number of the core within it, the last axis fastest, gives its position."""
+  """One body of several, on its own mesh: the index of the core within that mesh, the last axis fastest, determines its coordinates."""
   position: list[tuple[Value, int]] = []
   left = core
   for _, size in reversed(axes):
@@ -61,7 +61,7 @@ def _on_mesh(ctx: Context, core: Value, *args: Value, jaxpr: Any, axes: Any, fir
 
 @rule("pallas_call")
 def _pallas_call(ctx: Context, *operands: Value, **params: Any) -> list[Value]:
-  """A kernel inside a kernel is the loop over its grid that the portable lowering makes of it, compiled in place."""
+  """A nested kernel is lowered in place as the loop over its grid that its portable lowering makes."""
   return expand(ctx, lambda *xs: xla.run(Kernel(**params), *xs), *operands)
 
 
@@ -99,7 +99,7 @@ def _body(
   before: Sequence[Value],
   finish: Callable[[list[Value], Sequence[Value]], list[Value]] = lambda outs, _: outs,
 ) -> Block:
-  """A block for a jaxpr that takes values from outside, then the block's parameters. It yields what `finish` makes of the results."""
+  """A block for a jaxpr whose inputs are captured outer values, then the block's parameters. It yields `finish` of the results."""
   block = Block.of(params)
   with ctx.builder.into(block):
     outs = _lowered(ctx, jaxpr, [*before, *block.params])
@@ -138,7 +138,7 @@ def _while(
     blocks = [_body(ctx, cond_jaxpr, types, cond_consts), _body(ctx, body_jaxpr, types, body_consts)]
     return _counted(ctx, init, *blocks) or ctx.builder.emit_all("while", init, blocks)
 
-  # `vmap` of a loop: elements whose condition no longer holds keep what they have.
+  # `vmap` of a loop: elements whose condition no longer holds keep their carry.
   def any_goes_on(going: list[Value], _: Sequence[Value]) -> list[Value]:
     return [ctx.emit("reduce", going[0], kind="or", axes=tuple(range(going[0].tile.rank)))]
 
@@ -159,7 +159,7 @@ def _while(
 def _decided_before(
   ctx: Context, cond: Any, cond_consts: Sequence[Value], body: Any, body_consts: Sequence[Value], init: Sequence[Value]
 ) -> list[Value]:
-  """A loop whose condition writes, as one that asks for a lock does: it is found ahead of each step, and carried to where it counts."""
+  """A loop whose condition has writes, such as acquiring a lock: the condition is evaluated ahead of each step and carried."""
   asked = lambda state: _lowered(ctx, cond, [*cond_consts, *state])
   carried = [*asked(init), *init]
   goes_on, step = Block.of([v.type for v in carried]), Block.of([v.type for v in carried])
@@ -172,7 +172,7 @@ def _decided_before(
 
 
 def _counted(ctx: Context, init: Sequence[Value], condition: Block, body: Block) -> list[Value] | None:
-  """A loop that goes on while a carried number is below a limit, and counts it up by one: a `for`, as `fori_loop` means it."""
+  """A `for` for a loop that continues while a carried counter is below a limit and increments it by one, as `fori_loop` traces to."""
   test = condition.ops[0]
   if len(condition.ops) != 2 or test.name != "lt" or test.operands[0] not in condition.params:
     return None
@@ -202,7 +202,7 @@ def _scan(ctx: Context, *args: Value, jaxpr: Any, length: int, reverse: bool, un
   consts, init, xs = args[:num_consts], args[num_consts : num_consts + num_carry], args[num_consts + num_carry :]
   out_avals = [v.aval for v in ctx.eqn.outvars[num_carry:]]
   b = ctx.builder
-  # What the scan stacks up is written to memory as it is made.
+  # The stacked outputs of the scan are written to memory as they are computed.
   of_rows = [physical(a) for a in out_avals]
   stacked = [ctx.emit("alloc", shape=ty.shape, dtype=ty.dtype, space="scratch") for ty in of_rows]
   inner, inner_consts = _jax.open_jaxpr(jaxpr)
@@ -248,7 +248,7 @@ def _store_row(ctx: Context, ref: Value, y: Value, at: Value) -> None:
 
 
 def device_axes(jaxpr: Any) -> list[Hashable]:
-  """The axes of a mesh of devices along which a body asks for its position."""
+  """The device mesh axes along which a body reads its position (`axis_index`)."""
   found: dict[Hashable, None] = {}
   for eqn in jaxpr.eqns:
     if eqn.primitive is _jax.axis_index_p:
@@ -265,10 +265,11 @@ def lower_kernel(
   *,
   for_gpu: bool = False,
 ) -> NativeKernel:
-  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`. One that
-  reaches for other devices is given the axes of their `mesh`, in order, and their sizes.
+  """The tile IR of a kernel: body and index maps. After its inputs the native kernel takes the device's position along `axes`. A kernel
+  that accesses other devices gets the axes of their `mesh`, in order, and their sizes.
 
-  `for_gpu` atomic operations are such, and assembly is kept. Elsewhere atomic operations are reads and writes of instances in order.
+  With `for_gpu`, atomic operations are lowered to atomics and inline assembly is kept. Otherwise atomic operations become plain reads and
+  writes, and instances run in order.
   """
   together = cores.run_together(kernel)
   if together and for_gpu:
@@ -297,7 +298,7 @@ def lower_kernel(
     kinds.append(ty)
   # Refs that outlive the instances are more scratch; positions along axes are more inputs.
   global_refs = xla.find_globals(kernel.jaxpr)
-  own_refs = [key for key in global_refs if together and is_barrier_key(key)]  # of which each core has its own
+  own_refs = [key for key in global_refs if together and is_barrier_key(key)]  # private to each core
   count = math.prod(int(d or 1) for d in mapping.grid)
   for key, ref in global_refs.items():
     ty = memory_type(ref.aval)
@@ -370,14 +371,14 @@ def _with_inputs(mapping: GridMapping, more: Sequence[BlockMapping]) -> GridMapp
 
 
 def _first_value(ref: Any) -> tuple[int, ...] | None:
-  """The numbers that a small ref starts from. Larger ones and semaphores start as poison or zero, as any scratch does."""
+  """The initial values of a small ref. Larger refs and semaphores start as poison or zero, like any scratch."""
   if is_semaphore(ref.aval.dtype) or ref.aval.dtype != np.uint32 or ref.aval.size > 8:
     return None
   with jax.ensure_compile_time_eval():
     return tuple(int(x) for x in np.asarray(ref.initial()).reshape(-1))
 
 
-# What a body may do to other instances, or to the world, that only their order makes predictable.
+# Effects on other instances, or outside the kernel, that are deterministic only if instances run in order.
 _ONE_AFTER_ANOTHER = frozenset({"pallas_debug_print", "debug_print"})
 
 

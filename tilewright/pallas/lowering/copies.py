@@ -1,7 +1,7 @@
-"""Rules for copies between refs, of one device or to another.
+"""Rules for copies between refs, on one device or to another.
 
-A copy is carried out when it starts; its semaphore then counts its bytes, which a wait takes off again. That is the order in which the
-portable lowering does it, and one that every program which waits before it uses a copy, or changes its source, cannot tell from another.
+A copy is carried out when it starts; its semaphore is incremented by its bytes, and a wait subtracts them. The portable lowering uses the
+same order. A program that waits before it uses the destination or changes the source cannot distinguish it from any other order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tilewright.tile.ir import Block, Value
 
 @dataclasses.dataclass(frozen=True)
 class End:
-  """One end of a copy: a ref and its transforms. Of a slice with a dynamic size only the first elements are meant."""
+  """One end of a copy: a ref and its transforms. Of a slice with a dynamic size only the leading elements are valid."""
 
   ctx: Context
   ref: Value
@@ -33,7 +33,7 @@ class End:
   words: tuple[int, ...] = ()  # the dimensions of an element that is a key
 
   def view(self, limits: Mapping[int, int] = {}) -> tuple[View, dict[int, Value]]:
-    """The view with static sizes, as large as its ref and these limits allow, and how many elements count along an axis."""
+    """The view with static sizes, as large as its ref and these limits allow, and the number of valid elements along an axis."""
     fixed, counts = [], {}
     for transform in self.transforms:
       if isinstance(transform, NDIndexer) and transform.is_dynamic_size:
@@ -44,10 +44,10 @@ class End:
 
   @property
   def shape(self) -> tuple[int, ...]:
-    return self.view()[0].load().tile.shape  # a load that nothing uses leaves no trace
+    return self.view()[0].load().tile.shape  # an unused load is removed as dead code
 
   def number_of_bytes(self) -> Value:
-    """How many bytes count."""
+    """The number of valid bytes."""
     counts = self.view()[1]
     shape = self.shape
     fixed = math.prod(d for axis, d in enumerate(shape) if axis not in counts)
@@ -92,7 +92,7 @@ def _on_device(end: End, device: Value | None) -> End:
 
 
 def _copy(ctx: Context, source: End, target: End, *, add: bool) -> None:
-  # Along a dimension of dynamic size no more is moved than fits both ends.
+  # Along a dimension of dynamic size no more elements are copied than fit both ends.
   limits: dict[int, int] = {}
   for end in (source, target):
     if counts := end.view()[1]:
@@ -150,7 +150,7 @@ def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, prior
 
 @rule("fetch_and_add")
 def _fetch_and_add(ctx: Context, *flat: Value, tree: Any) -> Value:
-  """One step for other cores: they take turns where one waits, and this does not."""
+  """Atomic for other cores: cores are coroutines that switch only at waits, and this rule has none."""
   view, value, core = leaves(tree, flat)
   found: list[Value] = []
 

@@ -1,7 +1,7 @@
-"""Cores of one mesh that run side by side, natively.
+"""Cores of one mesh that run concurrently in native code.
 
-The body of such a kernel is lowered once, for a grid of all cores in a row whose instances are coroutines (`target.cpu.warpgroups`).
-Scratch memory and semaphores that each core has for itself are one array of the kernel, with a first dimension of cores:
+The body of such a kernel is lowered once, for a one-dimensional grid of all cores whose instances are coroutines (`target.cpu.warpgroups`).
+Scratch memory and semaphores that are private to each core are one array of the kernel, with a leading dimension of cores:
 
     VMEM((8, 128), f32) on 4 cores      ref<4x8x128xf32>, of which core i sees the i-th part
     a copy to core j                    a store to the j-th part
@@ -29,17 +29,17 @@ from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 
 @dataclasses.dataclass(eq=False)
 class Cores:
-  """How many cores there are, the number of the one that an instance is, and the memory that each has for itself: from what one core sees
-  of it to that of all. Of semaphores a core sees all, and picks its own by their first index."""
+  """The number of cores, the index of the current core, and the per-core memory: a map from a core's view of it to the array of all cores.
+  A core sees the semaphores of all cores, and selects its own by the first index."""
 
   count: int
   own: Value
   wholes: dict[Value, Value] = dataclasses.field(default_factory=dict)
-  sharers: dict[Value, int] = dataclasses.field(default_factory=dict)  # how many neighbours share a part, where not one
+  sharers: dict[Value, int] = dataclasses.field(default_factory=dict)  # how many neighbours share a part, if several
   first: int = 0  # of the cores that run the present body
 
   def number(self, ctx: Context, core: Value) -> Value:
-    """The number, among all, of a core of the present body's mesh. There is one of this number, or the call fails."""
+    """The index among all cores of a core of the current body's mesh. An index out of range fails the call."""
     zero, count = ctx.constant(0, np.int32), ctx.constant(self.count, np.int32)
     number = ctx.emit("add", core, ctx.constant(self.first, np.int32)) if self.first else core
     for holds in (ctx.emit("ge", number, zero), ctx.emit("lt", number, count)):
@@ -98,7 +98,7 @@ def sharers(kernel: Kernel, aval: Any) -> int | None:
 
 
 def of_all(ty: RefType | SemaphoreArrayType, count: int) -> RefType | SemaphoreArrayType:
-  """The type of memory that each of so many cores has one of."""
+  """The type of the array that holds one such memory for each of `count` cores."""
   shape = (count, *ty.shape)
   if isinstance(ty, SemaphoreArrayType):
     return dataclasses.replace(ty, shape=shape)
@@ -122,7 +122,7 @@ def begin(emitter: Emitter, kernel: Kernel, scratch: Sequence[Value], avals: Seq
 
 
 def allocate(ctx: Context, avals: Sequence[Any]) -> list[Value]:
-  """Memory of a scope that other cores reach for: it is the kernel's, and semaphores are back at zero where the scope ends."""
+  """Scoped memory that other cores access: it is hoisted to the kernel, and semaphores are reset to zero at the end of the scope."""
   cores, body = ctx.builder.cores, ctx.builder.body
   assert cores is not None and body is not None
   params = [Value(of_all(memory_type(aval), cores.count), body) for aval in avals]

@@ -1,7 +1,7 @@
-"""Rules for what a body does besides computing: semaphores, printing, checks, delays, refs that outlive an instance.
+"""Rules for ops with side effects: semaphores, printing, checks, delays, refs that outlive an instance.
 
-Instances and cores of a native kernel that share a semaphore run one after another. So a wait for what has not been signalled by then can
-never end: it fails at run time, with the kernel's name and the user's line, instead of hanging.
+Instances and cores of a native kernel that share a semaphore run sequentially. So a wait for a count that has not been signalled by then
+can never end: it fails at run time, with the kernel's name and the user's line, instead of hanging.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tilewright.runtime import _jax
 from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
-# Primitives whose rule says why they cannot be compiled, better than that there is no rule.
+# Primitives whose rule raises a specific error, better than the generic error for a missing rule.
 REFUSED = frozenset({"check", "cluster_ref", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
 
 _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
@@ -38,8 +38,8 @@ _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretPar
 def semaphore_index(
   ctx: Context, view: Any, *, checked: bool = True, core: Value | None = None
 ) -> tuple[Value, list[Value]]:
-  """The array of semaphores that a view is of, and the index of the one that it shows, to this core or to another one; `checked`, it is
-  inside."""
+  """The semaphore array of a view, and the index of the semaphore it denotes, on this core or another one; with `checked`, bounds are
+  checked."""
   base: Any = view
   transforms: list[Any] = []
   while not isinstance(base, Value):
@@ -92,7 +92,7 @@ def wait(ctx: Context, view: Any, amount: Value, *, decrement: bool = True) -> N
 
 
 def device_number(ctx: Context, device_id: Any, kind: DeviceIdType) -> Value | None:
-  """The number of a device in row-major order of the mesh; None for this one. Coordinates are inside of their axes, or the call fails."""
+  """The index of a device in row-major order of the mesh; None for this one. Coordinates out of range fail the call."""
   if device_id is None:
     return None
   if not ctx.builder.mesh:
@@ -179,7 +179,7 @@ def _read(ctx: Context, *flat: Value, tree: Any) -> Value:
 
 @rule("concurrent_cores")
 def _concurrent_cores(ctx: Context, *, num_cores: int) -> list[Value]:
-  return []  # they run side by side
+  return []  # they run concurrently
 
 
 # --- refs that outlive an instance -------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def _nothing(ctx: Context, *flat: Value, **_: Any) -> Sequence[Value]:
 
 @rule("debug_barrier")
 def _barrier(ctx: Context) -> Sequence[Value]:
-  if ctx.builder.for_gpu:  # elsewhere an instance is one thread, and keeps the order of what it does to memory
+  if ctx.builder.for_gpu:  # elsewhere an instance is one thread, whose memory accesses are in program order
     ctx.builder.emit_all("barrier", [])
   return []
 

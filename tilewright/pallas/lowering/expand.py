@@ -1,4 +1,4 @@
-"""Primitives by their meaning in other primitives: a function of JAX is traced, and the jaxpr is lowered in its place.
+"""Expansion of primitives into other primitives: a JAX function is traced, and its jaxpr is lowered in place of the primitive.
 
     @expansion("cumlogsumexp")
     def _(x, *, axis, reverse): ...      # written with jax.numpy and lax
@@ -20,7 +20,7 @@ from tilewright.tile.ir import Value
 
 
 def expand(ctx: Context, f: Callable[..., Any], *args: Value) -> list[Value]:
-  """Lower `f(*args)`, a function of arrays; gives the leaves of its result."""
+  """Lower `f(*args)`, a function of arrays; returns the leaves of its result."""
   avals = [_jax.core.ShapedArray(v.tile.shape, v.tile.dtype) for v in args]
   closed = _jax.trace(lambda *xs: jax.tree.leaves(f(*xs)), avals, what=getattr(f, "__name__", "expansion"))
   jaxpr, consts = _jax.open_jaxpr(closed)
@@ -33,7 +33,7 @@ def constant(ctx: Context, value: Any) -> Value:
 
 
 def expansion(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-  """Give primitives their meaning as a function `f(*arrays, **params)`."""
+  """A decorator that registers `f(*arrays, **params)` as the expansion of primitives."""
 
   def add(f: Callable[..., Any]) -> Callable[..., Any]:
     def lower(ctx: Context, *args: Value, **params: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Primitives that are others put together, and those that do nothing inside of a kernel."""
+"""Rules for primitives that expand into other primitives, and for those that are no-ops inside a kernel."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ for _name, _compare in (("eq_to", lax.eq), ("le_to", lax.le), ("lt_to", lax.lt))
 
 @expansion("cumlogsumexp")
 def _cumlogsumexp(x: Any, *, axis: int, reverse: bool) -> Any:
-  """One element after another, each the log of a sum of exponentials; of numbers of sixteen bits and fewer, a sum in float32: rounded to
-  those, it would soon be so large that nothing changes it any more."""
+  """A sequential logsumexp scan. The accumulator of floats of sixteen bits and fewer is float32: in the narrow dtype it would soon be so
+  large that further terms round away."""
   wide = jnp.float32 if jnp.finfo(x.dtype).bits < 32 else x.dtype  # fp8 formats are promoted to nothing
   lines = jnp.moveaxis(x.astype(wide), axis, 0)
 

@@ -1,7 +1,7 @@
-"""Rules for gathers and scatters of values: `lax.gather`, `lax.scatter` and its kin.
+"""Rules for gathers and scatters of values: `lax.gather`, `lax.scatter` and its variants.
 
-XLA's dimension numbers become those of `tile.indexed`: the last dimension of the indices is taken apart into one position tile for each
-axis, and a batching dimension counts along, which is an iota.
+XLA's dimension numbers become those of `tile.indexed`: the last dimension of the indices is split into one position tile for each axis, and
+the position along a batching dimension is an iota.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _positions(ctx: Context, indices: Value, batching: Sequence[int], count: int
 
 
 def _outside(mode: Any, otherwise: str) -> str:
-  """Clamped, or dropped by windows; with a promise that nothing is outside, whatever XLA would do."""
+  """Out-of-bounds behaviour: clamped, or whole windows dropped; with the promise of in-bounds indices, the same as XLA."""
   mode = Mode.from_any(mode)
   return {Mode.CLIP: "clip", Mode.FILL_OR_DROP: "window"}.get(mode, otherwise)
 
@@ -84,7 +84,7 @@ def _repeated(ctx: Context, x: Value, sizes: tuple[int, ...], d: Any, batch: tup
 
 
 def _fill(value: Any, dtype: Any) -> Any:
-  """What JAX fills with if nothing is said: NaN, the least signed or the greatest unsigned integer, true."""
+  """The fill value, by default JAX's: NaN, the minimum signed or the maximum unsigned integer, true."""
   if value is not None:
     return value
   if jnp.issubdtype(dtype, jnp.inexact):
@@ -97,7 +97,7 @@ def _fill(value: Any, dtype: Any) -> Any:
 
 _KINDS = {"scatter": "set", "scatter-add": "sum", "scatter-mul": "prod", "scatter-min": "min", "scatter-max": "max"}
 
-# By which complex numbers, whose parts are kept apart, are combined as a whole: one position after another.
+# Combiners that need whole complex numbers, whose parts are stored separately: one position after another.
 _OF_COMPLEX = {"prod": jax.lax.mul, "min": jax.lax.min, "max": jax.lax.max}
 
 
@@ -144,7 +144,7 @@ RULES["scatter-sub"] = _scatter("sub")
 
 
 def _keeps_update(jaxpr: Any) -> bool:
-  """Whether an update function of (old, new) gives the new value."""
+  """Whether an update function of (old, new) returns the new value."""
   return jaxpr is None or (not jaxpr.eqns and jaxpr.outvars[0] is jaxpr.invars[-1])
 
 
@@ -156,7 +156,7 @@ def _apply(
   change: Callable[[jax.Array, jax.Array], list[jax.Array]],
   attrs: dict[str, Any],
 ) -> Value:
-  """`lax.scatter_apply`: one position after another, each window is read, changed by the function, and put back."""
+  """`lax.scatter_apply`: one position after another, each window is read, updated by the function, and written back."""
   shape = positions[0].tile.shape
   count = int(np.prod(shape, dtype=int))
   if count == 0:

@@ -1,7 +1,7 @@
-"""Keys of the random number generator, as the words they consist of.
+"""PRNG keys as arrays of their words.
 
-The tile IR knows numbers only: an array of keys of shape (4,) is a tile of shape (4, 2) of uint32, if a key has two words. So a rule that
-moves the elements of arrays gets parameters with more dimensions, and a kernel on keys becomes one on arrays of words.
+The tile IR has only numeric types: an array of keys of shape (4,) is a tile of shape (4, 2) of uint32, if a key has two words. So the
+parameters of data-movement primitives get trailing dimensions, and a kernel on keys becomes a kernel on arrays of words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.tile.ir import Value
 
 
 def words_of(aval: Any) -> tuple[int, ...]:
-  """The dimensions that a key has; none for numbers."""
+  """The dimensions of a key's words; none for numbers."""
   return physical(aval).shape[len(aval.shape) :]
 
 
@@ -143,7 +143,7 @@ def unwrapped(operands: Sequence[Any]) -> list[Any]:
 
 
 def wrapped(kernel: Kernel, results: Sequence[Any]) -> list[Any]:
-  """Words as keys again, where the kernel gives keys."""
+  """The results, with words wrapped as keys where the kernel returns keys."""
   found = []
   for x, m in zip(results, kernel.grid_mapping.output_mappings):
     dtype = m.array_aval.dtype

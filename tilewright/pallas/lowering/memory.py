@@ -1,4 +1,4 @@
-"""Rules for refs: reads, writes, atomics, scoped memory. What their transforms mean is in `views`."""
+"""Rules for refs: reads, writes, atomics, scoped memory. Ref transforms are in `views`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def read(ctx: Context, ref: Value, through: Sequence[Any]) -> Value:
 
 
 def _is_part_of_accumulator(ctx: Context, ref: Value, through: Sequence[Any]) -> bool:
-  """Whether a fixed part of an accumulator is meant. On a GPU it is in registers: all of it is read or written, and parts of the tile."""
+  """Whether this accesses a static part of an accumulator. On a GPU that is in registers: the whole accumulator is accessed, and the
+  part is taken from the tile."""
   if not through or not ctx.builder.for_gpu or ref.ref.space != ACCUMULATOR:
     return False
   if any(isinstance(leaf, Value) for leaf in _jax.flatten(tuple(through))[0]):
@@ -46,7 +47,7 @@ def _swap(ctx: Context, ref: Value, value: Value, *flat: Value, tree: Any) -> Va
 
 
 def exchange(ctx: Context, ref: Value, value: Value, through: Sequence[Any]) -> Value:
-  """Write a value, and give what stood there."""
+  """Write a value, and return the old value."""
   if _is_part_of_accumulator(ctx, ref, through):
     all_of_it = View.of(ctx, ref, ())
     old, whole = expand(ctx, lambda x, new: refs.write(x, through, new), all_of_it.load(), value)
@@ -69,7 +70,7 @@ def transforms(tree: Any, flat: Sequence[Value]) -> Any:
 
 
 def _known(v: Value) -> Any:
-  """A constant index as an int, so that what is surely inside needs no check."""
+  """A constant index as an int, so that a provably in-bounds access needs no check."""
   op = v.owner
   if not isinstance(op, Op) or op.name != "constant" or np.ndim(op.attrs["value"]):
     return v
@@ -106,18 +107,18 @@ def _masked_swap(ctx: Context, *flat: Value, tree: Any, cache: str) -> Value:
   if mask is None:
     view.store(value, cache)
   elif not view.scatter_where(mask, value, cache):
-    view.store(ctx.emit("select", mask, value, old), cache)  # which targets write where the mask holds only
+    view.store(ctx.emit("select", mask, value, old), cache)  # targets turn this into a masked store
   return old
 
 
 # --- atomics -----------------------------------------------------------------------------------------------------
 
-# On a GPU the instances of a kernel run at the same time, and so there are atomic operations. On the CPU those that use them run in order.
+# On a GPU instances run concurrently, so atomics are lowered to atomic ops. On the CPU instances that use atomics run in order.
 _COMBINE = {"add": "add", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
 
 
 def _atomically(ctx: Context, view: View, kind: str, value: Value, other: Value) -> Value | None:
-  """The operation as one of the target's, or None where there is none: then instances must run in order."""
+  """The operation as an atomic op of the target, or None if it has none: then instances must run in order."""
   made = view.atomic(kind, value, other) if ctx.builder.for_gpu else None
   ctx.builder.in_order |= made is None
   return made
@@ -135,7 +136,7 @@ def _atomic_rmw(ctx: Context, *flat: Value, tree: Any, kind: str) -> Value:
   old = view.load()
   if kind == "xchg" and mask is not None and view.scatter_where(mask, value):
     return old
-  if kind != "xchg" and view.may_repeat:  # every value counts where an index repeats
+  if kind != "xchg" and view.may_repeat:  # values at repeated indices accumulate
     if mask is not None:
       zero = ctx.broadcast(ctx.constant(0, old.tile.dtype), old.tile.shape)
       value = ctx.emit("select", mask, value, zero if kind in ("add", "xor") else old)
@@ -204,7 +205,7 @@ def _free_ref(ctx: Context, ref: Value) -> list[Value]:
 
 @rule("run_state")
 def _run_state(ctx: Context, *args: Value, jaxpr: Any, **_: Any) -> list[Value]:
-  """Values become refs while the body runs; what they hold then is the result. A ref stays what it is."""
+  """Values become refs while the body runs; their final contents are the results. An operand that is a ref already is used as it is."""
   refs = []
   for arg, var in zip(args, jaxpr.invars):
     if isinstance(arg.type, TileType):

@@ -1,7 +1,7 @@
 """Rules for random bits: Threefry, keys, XLA's generator, and the generator with hidden state of `pltpu`.
 
-A key is its words: an array of keys is an array of uint32 with more dimensions at the end (see `keys`). What a key does is what its
-implementation says, traced.
+A key is represented by its words: an array of keys is an array of uint32 with trailing dimensions (see `keys`). Operations on keys are
+traced from the key's PRNG implementation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _threefry2x32(ctx: Context, *args: Value, **_: Any) -> list[Value]:
 
 @rule("iota_2x32_shape")
 def _iota_2x32_shape(ctx: Context, *, shape: Any) -> list[Value]:
-  """The number of each element in row-major order, as two words, the high one first."""
+  """The row-major linear index of each element, as two words, the high one first."""
   if math.prod(shape) > 2**32:
     raise ValueError(f"A tile of shape {shape} has more than 2**32 elements.")
   numbers = ctx.emit("iota", shape=(math.prod(shape),), axis=0, dtype=np.dtype(np.uint32))
@@ -103,7 +103,7 @@ def _random_gamma(ctx: Context, keys: Value, shapes: Value, *, log_space: bool) 
 
 @expansion("rng_bit_generator")
 def _rng_bit_generator(state: Any, *, shape: Any, dtype: Any, algorithm: Any, **_: Any) -> Any:
-  """Bits = cipher(key, counter); the state that comes back has its counter moved on. XLA's default on the CPU is Philox."""
+  """Bits = cipher(key, counter); the returned state has its counter advanced. XLA's default on the CPU is Philox."""
   words = state.reshape(-1)
   if words.dtype == jnp.uint64:
     words = lax.bitcast_convert_type(words, jnp.uint32).reshape(-1)
@@ -118,7 +118,7 @@ def _rng_bit_generator(state: Any, *, shape: Any, dtype: Any, algorithm: Any, **
 
 
 def _plus(low: Any, high: Any, numbers: Any) -> tuple[Any, Any]:
-  """A number of two words, and another one added to it."""
+  """The sum of a two-word number and another number."""
   sums = low + numbers
   return sums, high + (sums < numbers).astype(jnp.uint32)
 

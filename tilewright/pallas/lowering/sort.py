@@ -12,7 +12,7 @@ from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.tile.ir import Value
 
-# So few of a line are found by one pass over it; more of them, or a larger part, by sorting.
+# Up to so many top elements of a row are found in one pass over it; more of them, or a larger fraction, by sorting.
 _FEW, _FEW_OF = 32, 4
 
 
@@ -32,7 +32,7 @@ def _sort_parts(xs: Any, dimension: int, num_keys: int) -> list[Any]:
 
 
 def _largest(ctx: Context, x: Value, k: int, axis: int, descending: bool) -> list[Value]:
-  """The first `k` in order, and where they were."""
+  """The first `k` in order, and their indices."""
   axis %= x.tile.rank
   if 0 < k <= _FEW and k * _FEW_OF <= x.tile.shape[axis]:
     return ctx.builder.emit_all("top_k", [x], axis=axis, k=k, descending=descending, total=True)

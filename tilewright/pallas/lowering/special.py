@@ -1,4 +1,4 @@
-"""Special functions by their formulas, and reductions by any function: each is spelled out in JAX's operations (see `expand`).
+"""Rules for special functions and for reductions with a custom reducer: each expands into JAX's operations (see `expand`).
 
 The incomplete gamma and beta functions and i0e are JAX's own implementations, the ones that XLA compiles too. zeta, polygamma and i1e, for
 which JAX has none, are here.
@@ -113,7 +113,7 @@ def _polygamma(n: jax.Array, x: jax.Array) -> jax.Array:
 
 @expansion("reduce")
 def _reduce(*operands: jax.Array, jaxpr: Any, dimensions: Any, **_: Any) -> list[jax.Array]:
-  """By any function, which is given as a jaxpr of scalars: element after element along the dimensions, for all others at once."""
+  """Reduce with a custom function, a jaxpr of scalars: sequential along the reduced dimensions, vectorised over the others."""
   half = len(operands) // 2
   arrays, starts = operands[:half], operands[half:]
   shape = arrays[0].shape

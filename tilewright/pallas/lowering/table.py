@@ -32,13 +32,13 @@ def physical(aval: Any) -> TileType:
 
 
 class Emitter(Builder):
-  """A builder that knows which kernel it is for.
+  """A builder with the context of the kernel that it lowers.
 
   `position` replaces the grid indices (and sizes) where one of several bodies of a kernel runs on its own mesh; `globals` are the refs that
   outlive the instances of the kernel, by their keys; `device_axes` are refs to the device's position along the axes of a mesh; `mesh` has
-  the sizes of all axes, where the kernel reaches for other devices; `body` is the whole body, which gets a parameter for memory that
-  warpgroups share; `cores` are those of a mesh that run side by side. Code `for_gpu` may have atomic operations and assembly; `in_order`
-  is set where a rule relies on the order of instances.
+  the sizes of all axes, if the kernel accesses other devices; `body` is the whole body, which gets a parameter for memory that
+  warpgroups share; `cores` are the cores of a mesh that run concurrently. Code `for_gpu` may have atomic operations and inline assembly;
+  `in_order` is set by rules that rely on the order of instances.
   """
 
   def __init__(self, block: Block, kernel: Kernel | None = None):
@@ -64,7 +64,7 @@ class Emitter(Builder):
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-  """What a rule sees besides its operands."""
+  """A rule's context: everything it gets besides its operands."""
 
   builder: Emitter
   eqn: Any
@@ -87,7 +87,7 @@ class Context:
 
   @property
   def where(self) -> str:
-    """The kernel and the user's line, for messages that show at run time."""
+    """The kernel and the user's line, for run-time error messages."""
     name = "" if self.builder.kernel is None else f" in kernel '{self.builder.kernel.name}'"
     return f"{self.builder.loc}{name}"
 
@@ -123,7 +123,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def _has_no_elements(eqn: Any) -> bool:
-  """Whether an equation computes nothing: rules need not think of results of size zero."""
+  """Whether all results of an equation have size zero: such equations need no rule."""
   arrays = all(isinstance(v.aval, _jax.core.ShapedArray) and 0 in v.aval.shape for v in eqn.outvars)
   return arrays and bool(eqn.outvars) and not eqn.effects
 
@@ -135,7 +135,7 @@ def _nothing(ctx: Context, *_: Value, **__: Any) -> Any:
 
 
 def lower_jaxpr(builder: Emitter, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
-  """Append the ops of a jaxpr; gives its results."""
+  """Append the ops of a jaxpr; returns its results."""
   env: dict[Any, Value] = {}
   env.update(zip(jaxpr.constvars, consts))
   env.update(zip(jaxpr.invars, args))

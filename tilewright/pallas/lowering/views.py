@@ -1,16 +1,16 @@
-"""What a ref and its transforms mean: reads and writes through indices, reshapes, transposes and bitcasts.
+"""Lowering of ref transforms: reads and writes through indices, reshapes, transposes and bitcasts.
 
-Transforms are taken in order. As long as one is a view of memory (static slices that lie inside, a reshape of dense memory, a transpose,
-a bitcast of one width), it becomes one. The first index that is not, if there is one, reads or writes memory directly:
+Transforms are processed in order. The leading transforms that are views of memory (in-bounds static slices, a reshape of dense memory, a
+transpose, a same-width bitcast) become view ops. The first index that is not a view, if any, becomes a memory access:
 
     slices and scalars         window_load, window_store
     with arrays or steps       gather_load, scatter_store: NumPy's rules for the order of the dimensions
 
-A slice of a slice is one slice, from the sum of both starts on. Elements of the second that lie outside of the first (`Limit`) are poison
-to a load and left alone by a store. A store must not write what it does not select: other warpgroups may be writing there.
+A slice of a slice is merged into one slice, whose start is the sum of both starts. Elements of the second that lie outside the first
+(`Limit`) are poison in a load and masked off in a store. A store must not write unselected elements: other warpgroups may write there.
 
-Whatever comes after that is rare, and is done to the value: read the part, apply the rest; to write, put the new part back into it.
-This is the portable target's own code, traced and lowered, so it means the same.
+Transforms after that are rare, and are applied to the value: a read loads the part and applies the rest; a write is a read-modify-write of
+the part. This is the portable target's own code, traced and lowered, so it has the same semantics.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def is_static(x: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Limit:
-  """Of the elements i along an axis of a ref that an index selects, those count for which `start + step * i` lies in [0, size)."""
+  """A bound on an index: of the selected elements i along an axis of a ref, those with `start + step * i` in [0, size) are valid."""
 
   axis: int
   start: Value
@@ -56,7 +56,7 @@ class Limit:
 
 @dataclasses.dataclass(frozen=True)
 class View:
-  """A ref after the transforms that are views of memory, and those that are left; the first of these may have limits."""
+  """A ref after the transforms that are views of memory, and the remaining transforms, the first of which may have limits."""
 
   ctx: Context
   ref: Value
@@ -77,7 +77,7 @@ class View:
     return bool(self.rest) and isinstance(self.rest[-1], NDIndexer) and bool(self.rest[-1].int_indexer_shape)
 
   def load(self, cache: str = "") -> Value:
-    """What the view shows; `cache` is what the kernel says about caches."""
+    """Load the view's value; `cache` are the kernel's cache hints."""
     if not self.rest:
       return self.ctx.emit("load", self.ref, **_said(cache))
     first, *inner = self.rest
@@ -95,7 +95,7 @@ class View:
     self._store_first(first, new, "set", cache)
 
   def scatter_where(self, mask: Value, new: Value, cache: str = "") -> bool:
-    """Write the elements that a mask chooses to where arrays say, which may name one twice; False where there are no such arrays."""
+    """Store the elements selected by a mask at positions given by index arrays, which may repeat; False if there are no index arrays."""
     if not self.may_repeat or len(self.rest) > 1:
       return False
     positions, attrs = _elements(self.ctx, self.rest[0], self.ref.ref.shape)
@@ -105,7 +105,7 @@ class View:
     return True
 
   def accumulate(self, kind: str, update: Value) -> None:
-    """Combine a value into what is there; where integer indices repeat, all of them count."""
+    """Combine a value into memory; values at repeated integer indices accumulate."""
     if self.may_repeat and len(self.rest) == 1 and isinstance(self.rest[0], NDIndexer):
       self._store_first(self.rest[0], update, kind)
     elif self.may_repeat:
@@ -117,7 +117,7 @@ class View:
       self.store(self.ctx.emit({"sum": "add"}.get(kind, kind), self.load(), update))
 
   def atomic(self, kind: str, value: Value, other: Value) -> Value | None:
-    """Combine a value into what is there, in one step for each element; None where an element cannot be addressed by itself."""
+    """Combine a value into memory, atomically per element; None if elements cannot be addressed individually."""
     ctx, shape, dtype = self.ctx, self.ref.ref.shape, self.ref.ref.dtype
     if dtype.kind == "c" or computed_in(dtype) is not None or len(self.rest) > 1 or self.limits:
       return None
@@ -151,7 +151,7 @@ class View:
       whole = _on_values(ctx, put, [transform], ctx.emit("load", ref), new)
       ctx.builder.emit_all("store", [ref, whole], **_said(cache))
     elif kind == "set" and (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
-      if (inside := self._within_limits(transform, new.tile.shape)) is not None:  # targets write where it holds only
+      if (inside := self._within_limits(transform, new.tile.shape)) is not None:  # becomes a masked store
         old = ctx.emit("window_load", ref, *window.starts, **window.attributes)
         new = ctx.emit("select", inside, new, old)
       ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes, **_said(cache))
@@ -177,19 +177,19 @@ class View:
 
 
 def index_dtype(index: int) -> Any:
-  """int32, which most targets count fastest in, or int64 for an element beyond its range."""
+  """int32, the fastest index type of most targets, or int64 for an index beyond its range."""
   return np.int32 if abs(index) <= np.iinfo(np.int32).max else np.int64
 
 
 def _counted(ctx: Context, index: Any, dim: int) -> Any:
-  """An index in a dtype that has the numbers of all elements of a dimension, so that sums of indices do not wrap around."""
+  """An index in a dtype that can represent every position of a dimension, so that sums of indices do not wrap around."""
   if is_static(index) or dim <= np.iinfo(np.int32).max or index.tile.dtype.itemsize == 8:
     return index
   return ctx.emit("convert", index, dtype=np.dtype(np.int64))
 
 
 def _said(cache: str) -> dict[str, Any]:
-  """What is said about caches, as an attribute of an op; none if nothing is."""
+  """The cache hints as an attribute of an op; empty if there are none."""
   return {"cache": cache} if cache else {}
 
 
@@ -197,7 +197,7 @@ def _said(cache: str) -> dict[str, Any]:
 
 
 def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> tuple[list[Any], list[Limit]]:
-  """The transforms, with an index that follows the first one taken together with it: then only what both select is read or written."""
+  """The transforms, with an index that follows the first one merged into it: then only elements that both select are accessed."""
   rest, limits = [t for t in transforms if not getattr(t, "is_whole", False)], list[Limit]()
   while len(rest) > 1 and isinstance(rest[0], NDIndexer) and isinstance(rest[1], NDIndexer):
     if (both := _merge(ctx, shape, rest[0], rest[1], limits)) is None:
@@ -209,7 +209,8 @@ def _merged(ctx: Context, shape: Sequence[int], transforms: Sequence[Any]) -> tu
 def _merge(
   ctx: Context, shape: Sequence[int], outer: Any, inner: Any, limits: Sequence[Limit]
 ) -> tuple[Any, list[Limit]] | None:
-  """One index for two, and its limits, given those of the first; None where the first is a view and the second is better a window of it."""
+  """The composition of two indices, and its limits, given those of the first; None if the first is a view of which the second is better a
+  window."""
   if outer.int_indexer_shape or inner.int_indexer_shape:
     return None
   is_view = not limits and _surely_inside(outer, shape)
@@ -340,7 +341,7 @@ class _Window:
 
 
 def _surely_inside(indexer: Any, shape: Sequence[int]) -> bool:
-  """Whether an index has only static slices and scalars, and they lie inside."""
+  """Whether an index has only static slices and scalars, all in bounds."""
   for index, dim in zip(indexer.indices, shape):
     start = index.start if isinstance(index, Slice) else index
     if not is_static(start) or (isinstance(index, Slice) and index.is_dynamic_size):
@@ -379,7 +380,7 @@ def wrapped(ctx: Context, index: Any, dim: int) -> Any:
 def _arrays(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Value], dict[str, Any]]:
   """Positions and attributes for an index with arrays (or steps).
 
-  NumPy puts the dimensions of integer indices first if a slice stands between them, else where the first of them stood.
+  NumPy puts the dimensions of integer indices first if a slice separates them, else in the place of the first of them.
   """
   of_arrays = tuple(indexer.int_indexer_shape)
   positions, axes, sizes, steps, dropped = [], [], [], [], []
@@ -413,12 +414,12 @@ def _arrays(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Valu
 
 
 def _elements(ctx: Context, indexer: Any, shape: Sequence[int]) -> tuple[list[Value], dict[str, Any]]:
-  """As `_arrays`, with a position of its own for every element."""
+  """As `_arrays`, with a separate position for every element."""
   positions, attrs = _arrays(ctx, indexer, shape)
   of_axis = dict(zip(attrs["axes"], positions))
   kept = [axis for axis in range(len(shape)) if axis not in attrs["dropped"]]
   rank, batch = len(attrs["batch"]) + len(kept), attrs["batch"]
-  free = [d for d in range(rank) if d not in batch]  # where slices stand
+  free = [d for d in range(rank) if d not in batch]  # the dimensions of slices
   sizes = {d: attrs["sizes"][axis] for d, axis in zip(free, kept)}
   whole = tuple(sizes.get(d) or int(indexer.int_indexer_shape[batch.index(d)]) for d in range(rank))
   found = []

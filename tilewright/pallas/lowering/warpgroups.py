@@ -1,10 +1,10 @@
-"""Rules for the warpgroups of a block: barriers, and memory that they share.
+"""Rules for the warpgroups of a CTA: barriers and shared memory.
 
-The last dimension of a mesh with `num_threads` is that of the warpgroups. Scratch memory of the kernel is what they share, and so is memory
-of `run_scoped(…, collective_axes=…)`: it becomes more scratch memory, before which all warpgroups meet.
+The last dimension of a mesh with `num_threads` is the warpgroups. They share the kernel's scratch memory and memory of
+`run_scoped(…, collective_axes=…)`, which becomes additional scratch memory; all warpgroups synchronise at the entry of such a scope.
 
-One warpgroup alone waits for its own copies only. Elsewhere than on a GPU those are done where they stand, and barriers are counters that
-tell of waits that cannot end.
+A single warpgroup waits only for its own copies. On targets other than GPUs copies are synchronous, and barriers are counters that detect
+waits that cannot end.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType, SemaphoreArrayType
 
-_MOST_ON_GPU = 8  # warpgroups of 128 threads: a block has at most 1024
+_MOST_ON_GPU = 8  # warpgroups of 128 threads: a CTA has at most 1024
 
 
 def check_shared(
   kernel: Kernel, scratch: Sequence[Any], global_refs: Collection[Any] = (), *, for_gpu: bool = False
 ) -> None:
-  """Refuse memory that warpgroups cannot share, and more of them than a GPU has room for."""
+  """Reject memory that warpgroups cannot share, and more warpgroups than a CTA can have."""
   if for_gpu and kernel.warpgroups > _MOST_ON_GPU:
     raise errors.GridError(
       f"The kernel '{kernel.name}': num_threads: a GPU has room for {_MOST_ON_GPU} warpgroups in a block, got {kernel.warpgroups}. Use "
@@ -56,7 +56,7 @@ def _are_several(ctx: Context) -> bool:
 
 
 def _is_asynchronous(ctx: Context) -> bool:
-  """Whether copies and products go on beside other code, or other warpgroups do."""
+  """Whether copies and matrix products are asynchronous, or other warpgroups run concurrently."""
   return ctx.builder.for_gpu or _are_several(ctx)
 
 
@@ -82,8 +82,8 @@ def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) 
 
 
 def _allocate_for_devices(ctx: Context, avals: Sequence[Any]) -> list[Value]:
-  """Memory of a scope that other devices reach for, perhaps before this one is in it: it is the kernel's. Semaphores are back at zero where
-  the scope ends."""
+  """Scoped memory that other devices access, possibly before this device enters the scope: it is hoisted to the kernel. Semaphores are
+  reset to zero at the end of the scope."""
   body = ctx.builder.body
   assert body is not None
   refs = [Value(memory_type(aval), body) for aval in avals]
@@ -140,7 +140,7 @@ def _set_max_registers(ctx: Context, *, count: int, increase: bool) -> list[Valu
 
 
 def _said(ctx: Context, name: str, **attrs: Any) -> list[Value]:
-  """What means something on a GPU alone."""
+  """An op that only has a meaning on a GPU."""
   if ctx.builder.for_gpu:
     ctx.builder.emit_all(name, [], **attrs)
   return []

@@ -1,7 +1,7 @@
-"""Windows that slide over an array: reductions, what their derivatives need, and convolutions.
+"""Rules for sliding windows: `reduce_window`, the primitives of its derivatives, and convolutions.
 
-An array is padded (and spread, if dilated) once. Then each place of the window is a strided slice of it, one element for each position of
-the window, and the slices are combined in row-major order, as XLA does:
+An array is padded (and dilated) once. Then each offset in the window is a strided slice of it, one element for each position of the
+window, and the slices are combined in row-major order, as in XLA:
 
     window 3, stride 2 over x of 8:    x[0:6:2] + x[1:7:2] + x[2:8:2]
 """
@@ -22,7 +22,7 @@ from jax import lax
 from tilewright.pallas.lowering.expand import expansion
 from tilewright.runtime import _jax
 
-_UNROLLED = 64  # places of a window; with more, a loop goes over them
+_UNROLLED = 64  # offsets in a window; more are a loop
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +105,7 @@ expansion("reduce_window_min")(_reduction(lax.min, _greatest))
 
 @expansion("reduce_window")
 def _reduce_window(*args: Any, jaxpr: Any, consts: Any, **params: Any) -> Any:
-  """By any function of two elements. Padding is not combined: the function may make something else of it."""
+  """Reduce with a custom function of two elements. Padding is not combined: it need not be the function's identity."""
   windows = Windows.of(params)
   xs, starts = args[: len(args) // 2], args[len(args) // 2 :]
   padded = [windows.padded(x, start) for x, start in zip(xs, starts)]
@@ -205,6 +205,6 @@ def _convolution(
 
 @expansion("ragged_dot_general")
 def _ragged_dot_general(lhs: Any, rhs: Any, group_sizes: Any, **params: Any) -> Any:
-  """JAX's own definition: a contraction for each group, with the others' rows masked."""
+  """JAX's own definition: one contraction per group, with the rows of other groups masked."""
   params.pop("group_offset", None)
   return _jax.ragged_dot_general_impl(lhs, rhs, group_sizes, **params)

@@ -1,4 +1,4 @@
-"""Names that users of `jax.experimental.pallas.mosaic_gpu` expect: what there is to say about memory and layouts in a kernel.
+"""The names of `jax.experimental.pallas.mosaic_gpu`: memory, layouts, copies, barriers and matrix products of GPU kernels.
 
     x_spec = plgpu.BlockSpec((64, 64), lambda i: (i, 0), transforms=[plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128)])
     scratch = [plgpu.SMEM((64, 64), jnp.bfloat16, transforms=[plgpu.SwizzleTransform(128)]), plgpu.ACC((64, 64))]
@@ -6,8 +6,8 @@
 
     plgpu.kernel(body, out_type=…, grid=(4,), grid_names=("i",), scratch_types=[plgpu.SMEM((64, 64), jnp.bfloat16), plgpu.Barrier()])
 
-On NVIDIA GPUs what is said of layouts are hard constraints: the compiler chooses all other layouts so that they hold, or says which of
-them exclude each other. Elsewhere they mean nothing, and the kernel computes the same.
+On NVIDIA GPUs the given layouts are hard constraints: the compiler chooses all other layouts to satisfy them, or reports which of them
+conflict. On other targets they have no effect, and the kernel computes the same.
 """
 
 from tilewright.layout.transforms import Swizzle as SwizzleTransform

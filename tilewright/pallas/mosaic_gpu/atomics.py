@@ -1,4 +1,4 @@
-"""Atomic operations that give nothing back: `plgpu.atomic_add(ref.at[i], x)`."""
+"""Atomic reductions, without a result: `plgpu.atomic_add(ref.at[i], x)`."""
 
 from __future__ import annotations
 

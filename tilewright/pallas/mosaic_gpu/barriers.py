@@ -1,16 +1,16 @@
-"""Barriers on which the warpgroups of a block wait for each other.
+"""Barriers (mbarrier) between the warpgroups of a CTA.
 
     ready = plgpu.Barrier(num_arrivals=1, num_barriers=2)      scratch memory: two barriers
 
     plgpu.barrier_arrive(ready.at[slot])                       in one warpgroup: what I did before this is done
     plgpu.barrier_wait(ready.at[slot])                         in another: until it is
 
-A barrier has phases. One ends when `num_arrivals` warpgroups (or copies) have arrived, and the next begins. Every warpgroup counts its own
-waits: its n-th wait is for the n-th phase. So a phase must not end before all who wait for the one before it have: on a GPU a barrier knows
-only whether the present phase is an even or an odd one.
+A barrier has phases. A phase ends when `num_arrivals` warpgroups (or copies) have arrived, and the next one begins. Every warpgroup counts
+its own waits: its n-th wait is for the n-th phase. So a phase must not end before every waiter of the preceding phase has seen it end: on a
+GPU a barrier holds only the parity of the current phase.
 
-In a block of one warpgroup barriers are what its own copies arrive at. Where copies are done when their calls return (on other platforms
-than GPUs), a wait for arrivals that have not happened by then is a `DeadlockError`.
+In a CTA of one warpgroup only the warpgroup's own copies arrive at barriers. Where copies are synchronous (on targets other than GPUs), a
+wait for arrivals that have not happened by then is a `DeadlockError`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tilewright.tile.memory import BlockBarrier, memory_ref
 
 @dataclasses.dataclass(frozen=True)
 class _BarrierMemory:
-  """Shared memory, in which barriers lie."""
+  """The memory space of barriers: shared memory."""
 
   is_tilewright_memory_space = True
   tile_space = "smem"
@@ -49,7 +49,7 @@ class _BarrierMemory:
 class Barrier:
   """A barrier, or an array of them, as scratch memory: `Barrier(num_arrivals=2)`, `Barrier(num_barriers=4)`.
 
-  `orders_tensor_core` means nothing: products are done when their calls return.
+  `orders_tensor_core` has no effect: tensor-memory products are synchronous here.
   """
 
   num_arrivals: int = 1
@@ -70,7 +70,7 @@ class Barrier:
     return self.memory().get_ref_aval()
 
   def memory(self, axes: tuple[str, ...] = (), *, of_leader: bool = False) -> Any:
-    """What to allocate; with `axes`, for blocks of a cluster that arrive at each other's barriers, or all at that of the first of them."""
+    """The allocation; with `axes`, for CTAs of a cluster that arrive at each other's barriers, or all at the first CTA's (`of_leader`)."""
     shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
     return memory_ref(shape, BlockBarrier(self.num_arrivals, axes, of_leader), _BarrierMemory())
 
@@ -93,7 +93,7 @@ for _own in (barrier_arrive_p, barrier_wait_p):
 
 
 def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
-  """Say that this warpgroup has come to a barrier: what it did before, those who wait there see. With a `predicate`, only if it is true."""
+  """Arrive at a barrier: this warpgroup's earlier accesses happen before a wait returns there. With a `predicate`, only if it is true."""
   view = check_barrier("barrier_arrive", barrier)
   _arrivals(view)  # says what is wrong with its axes
 
@@ -117,7 +117,7 @@ def arrives_at_all(f: Callable[[Any, tuple[Any, ...]], list[Any]]) -> Callable[[
 
 
 def _arrivals(view: Any) -> int:
-  """How many arrivals end a phase."""
+  """The number of arrivals that end a phase."""
   if not view.dtype.axes:
     return int(view.dtype.arrivals)
   sizes = core_axes()
@@ -128,9 +128,9 @@ def _arrivals(view: Any) -> int:
 
 
 def arrive_with_copy(barrier: Any, leader_axes: tuple[Any, ...] = ()) -> None:
-  """The copy that comes just before this arrives at a barrier when it is done; this warpgroup need not wait for that.
+  """Make the copy just before this call arrive at a barrier on completion, asynchronously to this warpgroup.
 
-  With `leader_axes`, the first block of a cluster along these axes tracks the copies of all: its wait is for the arrivals of each.
+  With `leader_axes`, the first CTA of a cluster along these axes tracks the copies of all: its wait is for the arrivals of each.
   """
   _arrive(check_barrier("copy_gmem_to_smem", barrier), of_copy=True, leader_axes=leader_axes)
 
@@ -141,7 +141,7 @@ def _arrive(view: Any, *, of_copy: bool = False, leader_axes: tuple[Any, ...] = 
 
 
 def arrive_in_cluster(what: str, barrier: Any, axes: tuple[Any, ...]) -> None:
-  """Arrive at the barrier of this name of each block of the cluster along some axes."""
+  """Arrive at the barrier of this name in each CTA of the cluster along some axes."""
   for each in _all_barriers(check_barrier(what, barrier), axes):
     _arrive(check_barrier(what, each))
 
@@ -174,7 +174,7 @@ def barrier_test(barrier: Any) -> jax.Array:
   return barrier_test_p.bind(*flat, tree=tree, arrivals=_arrivals(view))
 
 
-# --- one warpgroup: arrivals are counted, and a wait takes them off -----------------------------------------------
+# --- one warpgroup: arrivals are counted, and a wait subtracts them -----------------------------------------------
 
 
 @xla.register(barrier_arrive_p)

@@ -1,10 +1,10 @@
-"""What blocks of threads of a cluster do together.
+"""Cooperation of the CTAs (thread blocks) of a cluster.
 
     @plgpu.kernel(…, grid=(8,), grid_names=("i",), cluster=(2,), cluster_names=("c",))
 
-Native code runs them as blocks like others: each copies what it needs for itself, and none sees the shared memory of another. So copies
-for several of them become copies of each, and work is never taken from blocks that have not begun. Kernels whose blocks reach for each
-other (`cluster_ref`, `ClusterBarrier`, `async_store_smem`) run on the simulated machine, for interpret=True too.
+Native code runs them as ordinary CTAs: each copies its own data, and there is no distributed shared memory. So a multicast copy becomes one
+copy per CTA, and `try_cluster_cancel` never takes work from CTAs that have not started. Kernels whose CTAs access each other
+(`cluster_ref`, `ClusterBarrier`, `async_store_smem`) run on the simulated machine, for interpret=True too.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect
 from tilewright.pallas.tracing import core_axes
 
-# --- taking the work of other blocks -----------------------------------------------------------------------------
+# --- work stealing -----------------------------------------------------------------------------------------------
 
 _RESULT_BYTES = 16
 
 
 def TryClusterCancelResult(num_buffers: int | None = None) -> Any:
-  """Memory for what `try_cluster_cancel` finds, or for so many of them."""
+  """Memory for the result of `try_cluster_cancel`, or for `num_buffers` of them."""
   return SMEM((_RESULT_BYTES,) if num_buffers is None else (num_buffers, _RESULT_BYTES), jnp.int8)
 
 
@@ -40,19 +40,19 @@ def _check_result(what: str, ref: Any) -> None:
 
 
 def try_cluster_cancel(result_ref: Any, barrier: Any, *, collective_axes: Any = ()) -> None:
-  """Ask for the work of a cluster that has not begun, and arrive at a barrier: there is none to be had, as all of them begin."""
+  """Request the work of a cluster that has not started, and arrive at a barrier. It always fails, as all clusters start."""
   _check_result("try_cluster_cancel", result_ref)
   primitives.store(result_ref, None, jnp.zeros((_RESULT_BYTES,), jnp.int8))
   barrier_arrive(barrier)
 
 
 def query_cluster_cancel(result_ref: Any, grid_names: Sequence[Any]) -> tuple[tuple[jax.Array, ...], jax.Array]:
-  """The indices of the cluster that was taken, and whether one was: never, so that each block does its own work."""
+  """The indices of the cancelled cluster, and whether one was cancelled: never, so each CTA does its own work."""
   _check_result("query_cluster_cancel", result_ref)
   return tuple(jnp.int32(0) for _ in grid_names), jnp.bool_(False)
 
 
-# --- memory of other blocks --------------------------------------------------------------------------------------
+# --- memory of other CTAs ----------------------------------------------------------------------------------------
 
 cluster_ref_p = Primitive("cluster_ref")
 primitives.gives_ref(cluster_ref_p)
@@ -65,9 +65,9 @@ def _(ref: Any, *block: Any, axes: tuple[Any, ...]) -> Any:
 
 
 def cluster_ref(ref: Any, block_id: dict[Any, Any]) -> Any:
-  """The memory of the same name of another block of the cluster: `plgpu.cluster_ref(x_smem, {"c": 1})`.
+  """The memory of the same name in another CTA of the cluster: `plgpu.cluster_ref(x_smem, {"c": 1})`.
 
-  `block_id` says where it is along some axes; along the others it is where this one is. Barriers order what the two do.
+  `block_id` has the other CTA's coordinates along some axes; along the others they are this CTA's. Barriers order the accesses of the two.
   """
   what = "plgpu.cluster_ref"
   view = primitives.flatten_ref(ref, None, what)
@@ -92,10 +92,10 @@ def _(barrier: Any, axes: tuple[Any, ...]) -> list[Any]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClusterBarrier:
-  """A barrier, or an array of them, of the blocks of a cluster along some axes: who arrives, arrives at the barrier of each of them.
+  """A barrier, or an array of them, of the CTAs of a cluster along some axes: an arrival is at the barrier of each of these CTAs.
 
-  With `leader_tracked`, only at that of the first of them, which alone can wait then. A phase ends with `num_arrivals` from each block.
-  `orders_tensor_core` means nothing: products are done when their calls return.
+  With `leader_tracked`, an arrival is only at the barrier of the first CTA, which alone can wait then. A phase ends with `num_arrivals`
+  from each CTA. `orders_tensor_core` has no effect: tensor-memory products are synchronous here.
   """
 
   collective_axes: tuple[str | tuple[str, ...], ...]
@@ -127,15 +127,15 @@ def async_store_smem(
   optimized: bool = True,
   atomic: str | None = None,
 ) -> None:
-  """Write an array to the memory of another block of the cluster, and arrive at its barrier: it is there then.
+  """Store an array to the shared memory of another CTA of the cluster, and arrive at its barrier on completion.
 
   Args:
-    src: what to write.
-    ref: where: memory of this name, of the other block.
-    barrier: of this name, of the other block.
-    cluster_idx, cluster_dim: the other block: its index along an axis of the cluster.
-    optimized: means nothing here.
-    atomic: "add", "max", "min", "and", "or" or "xor" what is there, instead of replacing it.
+    src: the value.
+    ref: the destination: memory of this name in the other CTA.
+    barrier: the barrier of this name in the other CTA.
+    cluster_idx, cluster_dim: the other CTA's index along an axis of the cluster, and that axis.
+    optimized: has no effect here.
+    atomic: "add", "max", "min", "and", "or" or "xor" the value into the destination, instead of overwriting it.
   """
   if atomic not in (None, *_ATOMIC):
     raise errors.KernelTypeError(f"plgpu.async_store_smem: atomic: expected None or one of {_ATOMIC}, got {atomic!r}.")

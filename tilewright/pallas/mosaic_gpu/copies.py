@@ -1,22 +1,22 @@
-"""Copies between global and shared memory, and what waits for them.
+"""Asynchronous copies between global and shared memory, and the waits for them.
 
     plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, barrier)
     plgpu.barrier_wait(barrier)
 
-On GPUs, in blocks of several warpgroups and in those of one whose copies have barriers:
+On GPUs, in CTAs of several warpgroups and in CTAs of one warpgroup whose copies have barriers:
 
 | copy                                    | sm_90a and later                            | before, and where no box fits                |
 |-----------------------------------------|---------------------------------------------|----------------------------------------------|
-| to shared memory, with a barrier        | asked of the copy engine by one thread      | by all threads (`cp.async`), in pieces of 4  |
-|                                         | (TMA); its bytes arrive at the barrier      | to 16 bytes that arrive at the barrier       |
+| to shared memory, with a barrier        | TMA, issued by one thread;                  | by all threads (`cp.async`), in pieces of 4  |
+|                                         | its bytes arrive at the barrier             | to 16 bytes that arrive at the barrier       |
 | to shared memory, without               | done when the call returns                  | the same                                     |
-| to global memory                        | asked of the copy engine; under way until   | done when the call returns                   |
+| to global memory                        | TMA; in flight until                        | done when the call returns                   |
 |                                         | `wait_smem_to_gmem`                         |                                              |
 
-A box fits (`nvgpu.emit.by_hand.tma_copies`) where the array's rows are multiples of sixteen bytes apart, the part is contiguous along its
-last dimension, and lies in shared memory from a multiple of 128 bytes on, row by row or in the tiles of a swizzle. To shared memory, it is
-a part of an array that the kernel does not write, and some warpgroup waits at the barrier; to global memory, of one that the kernel writes
-by such copies alone. A copy to shared memory must have arrived before the kernel ends. Pieces need rows that are aligned to four bytes;
+A TMA box fits (`nvgpu.emit.by_hand.tma_copies`) if the array's row stride is a multiple of 16 bytes, and the part is contiguous along its
+last dimension and is 128-byte aligned in shared memory, row by row or in swizzled tiles. A copy to shared memory must read an array that
+the kernel does not write, and some warpgroup must wait at the barrier; a copy to global memory must write an array that the kernel writes
+only by such copies. A copy to shared memory must have arrived before the kernel ends. `cp.async` needs rows that are aligned to four bytes;
 other copies are loads and stores, done when the call returns.
 """
 
@@ -96,11 +96,10 @@ def copy_gmem_to_smem(
   oob_mode: OOBFillMode | None = None,
   predicate: jax.Array | None = None,
 ) -> None:
-  """Copy what `src` holds to `dst`, and arrive at a `barrier`; if a `predicate` is given, only where it is true.
+  """Copy `src` to `dst`, and arrive at a `barrier`; if a `predicate` is given, only where it is true.
 
-  With `collective_axes`, each block of a cluster copies for itself, its part if `leader_tracked` says so (`CopyPartition`); the first block
-  waits then for the copies of all. Where `src`
-  hangs over an edge of its array, `dst` is zero, unless `oob_mode` says otherwise.
+  With `collective_axes`, each CTA of a cluster copies for itself, only its part if `leader_tracked` is partitioned (`CopyPartition`); the
+  first CTA then waits for the copies of all. Where `src` is out of bounds of its array, `dst` is zero, unless `oob_mode` is another.
   """
   check_refs("copy_gmem_to_smem", src=src, dst=dst)
   check_spaces("copy_gmem_to_smem", src, dst)
@@ -125,10 +124,10 @@ _REDUCTIONS = {kind: getattr(atomics, f"atomic_{kind}") for kind in ("add", "max
 def copy_smem_to_gmem(
   src: Any, dst: Any, predicate: jax.Array | None = None, *, commit_group: bool = True, reduction_op: str | None = None
 ) -> None:
-  """Copy what `src` holds to `dst`, or combine it with what stands there; if a `predicate` is given, only where it is true.
+  """Copy `src` to `dst`, or combine it with the old contents (a reduction); if a `predicate` is given, only where it is true.
 
-  It may be under way until `wait_smem_to_gmem`, and `src` must stay as it is so long. With `commit_group` the copies of this warpgroup so
-  far, which belong to no group yet, are one.
+  It may be in flight until `wait_smem_to_gmem`, and `src` must not be written until then. With `commit_group` the copies of this warpgroup
+  that belong to no group yet form one.
   """
   check_ends("copy_smem_to_gmem", src, dst)
   check_spaces("copy_smem_to_gmem", src, dst)
@@ -165,12 +164,12 @@ def async_prefetch(
 
 
 def wait_gmem_to_smem(n: int) -> None:
-  """Wait until at most `n` copies to shared memory are under way: none is."""
+  """Wait until at most `n` copies to shared memory are in flight: none is."""
   _check_count("wait_gmem_to_smem", n)
 
 
 def wait_smem_to_gmem(n: int, wait_read_only: bool = False) -> None:
-  """Wait until at most `n` groups of this warpgroup's copies to global memory are under way; `wait_read_only`: until shared memory has been
+  """Wait until at most `n` groups of this warpgroup's copies to global memory are in flight; `wait_read_only`: until shared memory has been
   read for the others, though global memory may not have been written."""
   _check_count("wait_smem_to_gmem", n)
   await_copies_p.bind(pending=operator.index(n), read_only=bool(wait_read_only))

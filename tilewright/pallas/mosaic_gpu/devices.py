@@ -1,7 +1,7 @@
-"""Memory and semaphores of several devices, with the names that Mosaic GPU has for them.
+"""Multi-device memory and semaphores under Mosaic GPU's names.
 
-What NVLink does for all devices at once (`multimem`) is done here device by device, in order of their numbers: a sum of floats is the same
-everywhere and in every run.
+NVLink multicast operations (`multimem`) are done device by device, in order of the device indices, so that floating-point sums are
+deterministic and equal on all devices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Code of others around and inside of kernels: Mosaic GPU's own operations, which cannot be, and PyTorch, which can call kernels."""
+"""Interoperation: inline Mosaic GPU operations, which cannot be compiled here, and PyTorch, which can call kernels."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A name stands for a layout of the four warps of a warpgroup; which one it is depends on the shape of the tile:
 
-    plgpu.layout_cast(x, plgpu.Layout.WGMMA)                   x (64 m, 8 n), as wgmma adds up products
+    plgpu.layout_cast(x, plgpu.Layout.WGMMA)                   x (64 m, 8 n), the accumulator layout of wgmma
     plgpu.layout_cast(row, plgpu.Layout.WGMMA.reduce(1))       a value for each row of such a tile
     plgpu.layout_cast(x, plgpu.Layout.WG_STRIDED((64, 64), vec_size=4))
 
@@ -179,7 +179,7 @@ def _tile_of(bits: int, tiling: Any, warp_dims: Sequence[Any], lane_dims: Sequen
 
 
 def _of_two_blocks(bits: int, columns: int, native: bool) -> _Tiled:
-  """What a block of threads reads of an accumulator that tcgen05 makes for two: columns beyond the half are with the upper warps."""
+  """The part of a two-CTA tcgen05 accumulator that one CTA reads: the upper warps hold the second half of the columns."""
   if columns % 16:
     raise errors.LayoutError(f"plgpu.Layout.TCGEN05_M64_COLLECTIVE: columns: expected a multiple of 16, got {columns}.")
   halves = (64, columns), (32, columns // 2)
@@ -283,7 +283,7 @@ def print_layout(fmt: str, x: Any) -> None:
 
 
 def load(src: Any, idx: Any = ..., *, layout: SomeLayout | None = None, optimized: bool = True) -> jax.Array:
-  """Read a ref, or the part `idx` of one, into a tile with a layout. `optimized` means nothing: all loads are as wide as they can be."""
+  """Read a ref, or the part `idx` of one, into a tile with a layout. `optimized` has no effect: all loads are as wide as they can be."""
   value = src[idx]
   return value if layout is None else layout_cast(value, layout)
 

@@ -1,12 +1,12 @@
-"""Loops over blocks that a kernel runs by itself: `nd_loop`, `emit_pipeline` and the like.
+"""Loops over a grid inside a kernel: `nd_loop` (persistent CTAs), `emit_pipeline` and variants.
 
-    @plgpu.nd_loop((rows // 64, columns // 64), collective_axes="sm")     the blocks of threads take turns
+    @plgpu.nd_loop((rows // 64, columns // 64), collective_axes="sm")     points are distributed over the CTAs round-robin
     def _(info):
       i, j = info.index
       …
 
-`emit_pipeline` gives a body a block of each operand, one step after another. With `max_concurrent_steps` = s, the blocks of inputs lie in s
-slots, and copies run ahead of the body. A slot is filled again when the products that read it are done, `delay_release` = d steps later:
+`emit_pipeline` passes a body one block of each operand per step. With `max_concurrent_steps` = s, input blocks are in a ring of s slots,
+and copies run ahead of the body. A slot is refilled when the products that read it are done, `delay_release` = d steps later:
 
     copies         0 … s - d - 1 before the loop
     step n         wait for copy n; body; all products but those of the newest d steps are done; copy n + s - d to the slot of n - d
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class NDLoopInfo:
-  """Where a loop is: the indices of its grid, how many steps this block of threads did before, and how many it does in all."""
+  """The position of a loop: the grid indices, the number of steps this CTA has done, and its total number of steps."""
 
   index: tuple[jax.Array, ...]
   local_index: jax.Array | int
@@ -58,7 +58,7 @@ class NDLoopInfo:
 def nd_loop(
   grid: Sequence[int], *, collective_axes: Any, tiling: Sequence[int] | None = None, init_carry: Any = None
 ) -> Callable[[Callable[..., Any]], Any]:
-  """A decorator that runs a function for each point of a grid, which the blocks of threads along some axes deal out among them.
+  """A decorator that runs a function for each point of a grid, distributed over the CTAs along some axes.
 
   Step n of all is that of block n modulo their number. Points come row by row, or tile by tile with a `tiling`, which divides the
   grid. The function gets a `NDLoopInfo`, and with `init_carry` what it returned the time before as `carry`; the decorator gives the last.
@@ -145,7 +145,7 @@ def point(number: Any, sizes: Sequence[Any]) -> tuple[Any, ...]:
 def dynamic_scheduling_loop(
   grid_names: Any, thread_axis: Any = None, cluster_axes: Any = (), init_carry: Any = None
 ) -> Callable[[Callable[..., Any]], Any]:
-  """A decorator that runs a function for the points of the grid that a block of threads takes: here, each its own."""
+  """A decorator that runs a function for the grid points that a CTA claims dynamically: here, each CTA runs its own."""
   names = (grid_names,) if isinstance(grid_names, str) else tuple(grid_names)
 
   def run(body: Callable[..., Any]) -> Any:
@@ -185,7 +185,7 @@ def emit_pipeline(
   max_concurrent_steps: int = 1,
   init_carry: T | None = None,
 ) -> Callable[..., T | None]:
-  """Make a loop over blocks out of a body: a function of whole refs, to be called inside a kernel.
+  """Turn a body into a pipelined loop over blocks: a function of whole refs, to be called inside a kernel.
 
   The body gets the indices of a step, then a ref for each input and output, and with `init_carry` what it returned the step before; the
   function gives the last. Specs may be trees, for trees of refs, with None for None. Blocks lie in shared memory, as their transforms say,

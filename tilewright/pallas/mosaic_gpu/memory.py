@@ -1,7 +1,7 @@
-"""The memories of a GPU, by name, and what a ref says about how it lies there.
+"""The memory spaces of a GPU, and the memory layout of refs.
 
-`SMEM((64, 64), jnp.bfloat16, transforms=[…])` describes a buffer in shared memory that is tiled and swizzled as the transforms say, and
-`ACC((64, 64))` one in the registers of the tensor cores.
+`SMEM((64, 64), jnp.bfloat16, transforms=[…])` describes a buffer in shared memory that is tiled and swizzled by the transforms, and
+`ACC((64, 64))` an accumulator of the tensor cores, in registers.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class MemorySpace(enum.Enum):
     collective: bool | None = None,
     layout: Any = None,
   ) -> MemoryRef:
-    """Memory of a block of threads. `transforms` are for SMEM; `packed`, `collective` and `layout` for TMEM, where they mean nothing."""
+    """Memory of a CTA. `transforms` are for SMEM; `packed`, `collective` and `layout` are for TMEM, where they have no effect."""
     if self is MemorySpace.REGS:
       raise errors.UnsupportedFeatureError(
         "REGS: registers cannot be allocated by kernels. Use a tile, SMEM, or ACC for what products are added up in."
@@ -205,7 +205,7 @@ def behind(transforms: Sequence[Transform], ref: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _Accumulator:
-  """The registers in which tensor cores add up products."""
+  """The memory space of tensor core accumulators: registers."""
 
   is_tilewright_memory_space = True
   tile_space = ACCUMULATOR
@@ -216,9 +216,10 @@ class _Accumulator:
 
 @dataclasses.dataclass(frozen=True)
 class WGMMAAccumulatorRef:
-  """An accumulator of matrix products, `ACC((64, 128), jnp.float32)`: a buffer that is read and written as a whole, `acc[...]`, and that
-  lies in registers, laid out as the tensor cores of the GPU add up products. It begins as zero: in `plgpu.kernel` and `pl.run_scoped`, and
-  among the scratch memory of a `pallas_call` at the first step along its dimensions that are not parallel, unless the body writes it first.
+  """An accumulator of matrix products, `ACC((64, 128), jnp.float32)`: a buffer that is read and written as a whole, `acc[...]`, and is
+  located in registers, in the accumulator layout of the GPU's tensor cores. It is initially zero: in `plgpu.kernel` and `pl.run_scoped`,
+  and among the scratch memory of a `pallas_call` at the first step along its dimensions that are not parallel, unless the body writes it
+  first.
   """
 
   shape: tuple[int, int]

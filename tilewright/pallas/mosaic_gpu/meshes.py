@@ -1,4 +1,4 @@
-"""Kernels over a grid with names: `plgpu.kernel`, and the mesh it stands for.
+"""Kernels over a named grid of CTAs (thread blocks): `plgpu.kernel` and its mesh.
 
     @plgpu.kernel(out_type=jax.ShapeDtypeStruct((256, 256), jnp.float32), grid=(4,), grid_names=("rows",),
                   scratch_types=dict(x_smem=plgpu.SMEM((64, 256), jnp.float32), ready=plgpu.Barrier()))
@@ -8,14 +8,13 @@
       plgpu.barrier_wait(ready)
       o_ref[rows, :] = 2 * x_smem[...]
 
-Every point of the grid is a block of threads, which runs the body once, on whole arrays; so is every block of a cluster. With `num_threads`
-a block has so many warpgroups, each of which runs the body, and can tell from `lax.axis_index(thread_name)` which one it is. They share the
-scratch memory of the kernel (but accumulators), and that of `pl.run_scoped(…, collective_axes=thread_name)`, and wait for each other by
-barriers:
+Every point of the grid is a CTA, which runs the body once, on whole arrays; so is every CTA of a cluster. With `num_threads` a CTA has that
+many warpgroups. Each runs the body; `lax.axis_index(thread_name)` is its index. They share the scratch memory of the kernel (except
+accumulators) and of `pl.run_scoped(…, collective_axes=thread_name)`, and synchronise by barriers:
 
     scratch_types=dict(x_smem=plgpu.SMEM((64, 256), jnp.float32), ready=plgpu.Barrier()), num_threads=2, thread_name="wg"
 
-    @pl.when(jax.lax.axis_index("wg") == 0)           one brings what the other computes with
+    @pl.when(jax.lax.axis_index("wg") == 0)           producer; warpgroup 1 is the consumer
     def _():
       plgpu.copy_gmem_to_smem(x_ref.at[rows], x_smem, ready)
 
@@ -106,12 +105,12 @@ def kernel(
   debug: bool = False,
   **mesh_kwargs: Any,
 ) -> Any:
-  """Make a function of arrays out of a body that every block of threads runs.
+  """Turn a body that every CTA runs into a function of arrays.
 
   Args:
     body: gets a ref for each operand, output and scratch buffer; returns None. Left out, `kernel` is a decorator.
     out_type: a tree of `jax.ShapeDtypeStruct`: the outputs. `out_shape` is an older name.
-    scratch_types: memory of a block of threads; a sequence, or a dict whose refs are passed by keyword. `scratch_shapes` is an older name.
+    scratch_types: memory of a CTA; a sequence, or a dict whose refs are passed by keyword. `scratch_shapes` is an older name.
     compiler_params: a `plgpu.CompilerParams`. Its `dimension_semantics` are "parallel" throughout.
     grid, grid_names: the blocks, and what `lax.axis_index` calls their axes.
     cluster, cluster_names: the blocks of a cluster. They are blocks like others: what they copy together, each copies for itself.

@@ -1,9 +1,9 @@
-"""Copies for several blocks of a cluster: what each of them gets.
+"""Collective copies of a cluster: which part each CTA gets.
 
     plgpu.copy_gmem_to_smem(x_ref, x_smem, barrier, collective_axes="c", leader_tracked=plgpu.CopyPartition.PARTITIONED(0))
 
-Each block copies its part for itself, and tells its own barrier. The first block of the cluster tracks the copies of all: on the simulated
-machine, where blocks see each other's memory, its wait ends when all have arrived.
+Each CTA copies its own part, which arrives at its own barrier. The first CTA of the cluster tracks the copies of all: on the simulated
+machine, where CTAs can access each other's memory, its wait ends when all have arrived.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     plgpu.wgmma(acc, a_smem, b_smem)        acc[...] += a_smem[...] @ b_smem[...]
     plgpu.wgmma_wait(0)
 
-They become wgmma where the GPU has it and the shapes allow it, else mma.sync. Where a kernel has barriers or several warpgroups, wgmma
-starts a product, which runs until `wgmma_wait(n)` (all but the newest n are done then) or until its accumulator is read or written; what it
-reads must stay as it is so long. Elsewhere a product is done when the call returns.
+They are lowered to wgmma where the GPU has it and the shapes allow it, else to mma.sync. In a kernel with barriers or several warpgroups,
+wgmma is asynchronous: a product is in flight until `wgmma_wait(n)` (all but the newest n are done then) or until its accumulator is read or
+written; its operands must not be written until then. Otherwise a product is done when the call returns.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ xla.register(await_products_p)(lambda ctx, **params: [])
 
 
 def wgmma_wait(n: int) -> None:
-  """Wait until at most `n` products of this warpgroup are under way."""
+  """Wait until at most `n` products of this warpgroup are in flight."""
   if not isinstance(n, int) or n < 0:
     raise errors.GridError(f"plgpu.wgmma_wait: n: expected an int of 0 or more, got {n!r}.")
   await_products_p.bind(pending=n)

@@ -1,22 +1,23 @@
-"""Pipelines in which one warpgroup brings blocks and the others compute with them: `emit_pipeline_warp_specialized`.
+"""Warp-specialized pipelines, in which one warpgroup copies blocks and the others compute: `emit_pipeline_warp_specialized`.
 
     pipeline = plgpu.emit_pipeline_warp_specialized(
       body, grid=(k // 64,), in_specs=[…], memory_registers=40, wg_axis="wg", num_compute_wgs=2)
     pipeline(a_ref, b_ref)                  in every warpgroup
 
-There are `max_concurrent_steps` slots. In step n the memory warpgroup waits until all others are done with slot n modulo their number
-(`consumed`), and copies the blocks of the inputs there (`produced`); the others wait for them, run the body, and arrive:
+There are `max_concurrent_steps` slots. In step n the memory warpgroup (the producer) waits until all consumers have released slot n modulo
+the number of slots (`consumed`), and copies the input blocks there (`produced`); the consumers wait for them, run the body, and arrive:
 
     memory     copy 0  copy 1  (wait for 0)  copy 2 …
     compute            body 0        body 1      body 2 …
 
-A body whose products are still running when it returns (`wgmma_wait(1)`) reads its blocks in the next step too: with `delay_release`, the
-others arrive so many steps later.
+A body whose products are still in flight when it returns (`wgmma_wait(1)`) reads its blocks in the next step too: with `delay_release`, the
+consumers arrive that many steps later.
 
-Pipelines that run one after another in the same memory (`allocations`) may be one to the memory warpgroup (`pipeline_state`): it then
-brings the first blocks of the next while the others are busy with what they do between the two.
+Consecutive pipelines in the same memory (`allocations`) can be one pipeline to the memory warpgroup (`pipeline_state`): it then copies the
+first blocks of the next one while the consumers run the code between the two.
 
-The blocks of outputs are one each. When all have left the body, the first of them takes the blocks back, and the others wait for that.
+Output blocks are single-buffered. When all consumers have left the body, the first of them copies the blocks back, and the others wait for
+that.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
 
-_REGISTERS = 64 * 1024 // 128  # of a multiprocessor, for one thread of each warpgroup
+_REGISTERS = 64 * 1024 // 128  # registers of an SM, for one thread of each warpgroup
 
 
 class PipelinePipeline(enum.IntEnum):
-  """Where a pipeline stands among several that run one after another: the first, one in between, or the last."""
+  """The position of a pipeline in a sequence of pipelines: the first, one in between, or the last."""
 
   START = 0
   STEADY = 1
@@ -82,25 +83,25 @@ def emit_pipeline_warp_specialized(
   compute_context: Callable[[Callable[[Any], Any]], Any] | None = None,
   memory_thread_idx: int | None = None,
 ) -> WarpSpecializedPipeline:
-  """Make a loop over blocks out of a body, for a kernel with one warpgroup more than `num_compute_wgs`, all of which call it on whole refs.
+  """Turn a body into a loop over blocks, for a kernel with `num_compute_wgs` + 1 warpgroups, all of which call it on whole refs.
 
   Args:
-    body: gets the indices of a step, a ref for each input and output, then (if asked for) a produced and a consumed barrier for each input
+    body: gets the indices of a step, a ref for each input and output, then (if requested) a produced and a consumed barrier for each input
       that is copied, and with a `compute_context` the carry, of which it returns the next.
     grid: the steps; sizes may be scalars that the kernel computes.
     memory_registers: how many registers a thread of the memory warpgroup needs; the others share what it does not
       (`set_max_registers`).
     in_specs, out_specs: trees of block specs. Blocks of outputs are shared by the warpgroups that compute.
-    max_concurrent_steps: how many slots there are for blocks of inputs.
+    max_concurrent_steps: the number of slots of input blocks.
     wg_axis: the name of the warpgroups' axis.
-    num_compute_wgs: how many compute.
-    pipeline_state: where this pipeline stands among several of as many steps that are called with the same `allocations`: first START,
+    num_compute_wgs: the number of consumer warpgroups.
+    pipeline_state: the position of this pipeline among several of as many steps that are called with the same `allocations`: first START,
       then any number of STEADY, then STOP, as a `PipelinePipeline` or a number that is computed. Only the last one waits until everything
       that was brought is used. None, or without `allocations`: it is alone.
     manual_produced_barriers: the body waits for the inputs itself.
     manual_consumed_barriers: the body, in all warpgroups that compute, says itself that it is done with the inputs.
-    compute_context: is called in the warpgroups that compute, with a function that runs the pipeline: of the first carry, gives the last.
-    memory_thread_idx: which warpgroup brings blocks; None means the last.
+    compute_context: is called in the consumer warpgroups, with a function that runs the pipeline from the first carry and returns the last.
+    memory_thread_idx: the index of the memory warpgroup; None means the last.
   """
   if num_compute_wgs < 1 or max_concurrent_steps < 1:
     raise errors.GridError(
@@ -156,7 +157,7 @@ class WarpSpecializedPipeline:
 
   @property
   def compute_registers(self) -> int:
-    """Of a thread that computes: what the memory warpgroup leaves of those of a multiprocessor, in equal shares."""
+    """The registers of a consumer thread: an equal share of the SM's registers that the memory warpgroup leaves."""
     share = (_REGISTERS - self.memory_registers) // self.num_compute
     return max(24, min(share // 8 * 8, 256))
 
@@ -267,7 +268,7 @@ class _Step:
   # --- the memory warpgroup --------------------------------------------------------------------------------------
 
   def bring(self, n: Any) -> None:
-    """Copy the blocks of a step, when those who used its slot before are done: in this pipeline, or in the one before it."""
+    """Copy the blocks of a step, once the previous users of its slot are done: in this pipeline, or in the one before it."""
     is_used = jnp.logical_not((n < self.pipeline.num_slots) & self.pipeline.is_first)
     slot, index, produced = self._slot(n), point(n, self.pipeline.grid), self.memory.produced
     for number, (own, buffer) in enumerate(zip(self.copied, self.memory.slots)):
@@ -279,7 +280,7 @@ class _Step:
       copy_gmem_to_smem(own.part(index), buffer.at[slot], barrier.at[slot], oob_mode=own.oob_mode)
 
   def await_use(self, n: Any) -> None:
-    """Until all are done with what lies in a step's slot."""
+    """Wait until all consumers are done with the contents of a step's slot."""
     for barrier in self.memory.consumed:
       barrier_wait(barrier.at[self._slot(n)])
 
@@ -311,13 +312,13 @@ class _Step:
     return carry
 
   def release(self, n: Any) -> None:
-    """What lies in a step's slot may be replaced, unless the body says so itself."""
+    """Release a step's slot, so that it may be refilled, unless the body does so itself."""
     if not self.pipeline.manual[1]:
       for barrier in self.memory.consumed:
         barrier_arrive(barrier.at[self._slot(n)])
 
   def _take(self, index: tuple[Any, ...]) -> None:
-    """When all have left the body, one takes the blocks of outputs back, before any goes on."""
+    """When all consumers have left the body, one copies the output blocks back, before any continues."""
     if not self.memory.outputs:
       return
     (left,), (taken,) = self.memory.left, self.memory.taken

@@ -52,7 +52,7 @@ class BlockSpec(specs.BlockSpec):
 
 
 class LoweringSemantics(enum.Enum):
-  """What a kernel's instructions are for: here, always a whole block of threads."""
+  """What a kernel's instructions are for: here, always a whole CTA."""
 
   Lane = enum.auto()
   Warpgroup = enum.auto()

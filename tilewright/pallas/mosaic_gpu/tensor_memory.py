@@ -1,19 +1,19 @@
-"""Tensor memory by name: `TMEM` refs, and the products that are added up there.
+"""Tensor memory: `TMEM` refs, and the tcgen05 products that accumulate there.
 
     plgpu.tcgen05_mma(acc_tmem, a_smem, b_smem, barrier, accumulate=k > 0)
     plgpu.barrier_wait(barrier)
     o_smem[...] = plgpu.async_load_tmem(acc_tmem).astype(jnp.bfloat16)
 
-No target here has code for it, so that such refs are ordinary memory of a block of threads, in registers where that is best, and the
-products become mma.sync or wgmma. As elsewhere in this package, everything is done when the call returns.
+No target here generates code for tensor memory. Such refs are ordinary memory of a CTA, in registers where that is best, and the products
+become mma.sync or wgmma. Everything is done when the call returns.
 
-With `collective_axis`, one block of a cluster of two multiplies for both. Each has half of the rows of `acc` and `a`, and half of the
+With `collective_axis`, one CTA of a cluster of two multiplies for both. Each CTA has half of the rows of `acc` and `a`, and half of the
 columns of `b`:
 
     acc of block 0   +=   a of block 0   @   b of block 0 | b of block 1
     acc of block 1   +=   a of block 1   @
 
-It reaches for the other's memory (`cluster_ref`), so that such kernels run on the simulated machine only.
+It accesses the other CTA's memory (`cluster_ref`), so such kernels run only on the simulated machine.
 """
 
 from __future__ import annotations

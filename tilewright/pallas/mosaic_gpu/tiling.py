@@ -1,4 +1,4 @@
-"""Layouts of tiles as Mosaic GPU writes them: cut into tiles, those into smaller ones, and the dimensions dealt out to the hardware.
+"""Mosaic GPU's tiled layouts: an array is tiled hierarchically, and the tiled dimensions are mapped to warps, lanes and registers.
 
     wgmma = Tiling(((64, 8), (16, 8), (8, 8), (2,)))
     wgmma.tile_shape((64, 8))                         (1, 1, 4, 1, 2, 1, 8, 4, 2)
@@ -94,7 +94,7 @@ class Tiling:
     return found
 
   def tile_indices(self, indices: Sequence[Any]) -> tuple[Any, ...]:
-    """Where an element stands once the array is tiled."""
+    """The indices of an element in the tiled array."""
     found = tuple(indices)
     for tile in self.tiles:
       lead = len(found) - len(tile)
@@ -103,7 +103,7 @@ class Tiling:
     return found
 
   def untile_indices(self, indices: Sequence[Any]) -> tuple[Any, ...]:
-    """Which element stands in a place of the tiled array."""
+    """The inverse of `tile_indices`: the indices in the untiled array."""
     found = tuple(indices)
     for tile in reversed(self.tiles):
       n = len(tile)

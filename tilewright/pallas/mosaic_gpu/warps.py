@@ -9,9 +9,9 @@
       warp = jax.lax.axis_index("warp")
       o_ref[warp] = x_ref[warp] * 2
 
-The warpgroup runs it for one warp after another, with all its threads. Warps that wait, for each other perhaps, as those of a Blackwell
-matmul do (one asks for copies, one multiplies what has arrived), are one equation with a jaxpr for each of them: on the simulated machine,
-where `interpret=` sends such kernels, they are threads that run side by side. Native code refuses them.
+The warpgroup runs it for one warp after another, with all its threads. Warps that wait, possibly for each other, as in a Blackwell matmul
+(one issues copies, one multiplies the data that has arrived), are one equation with a jaxpr for each warp: on the simulated machine,
+where `interpret=` sends such kernels, they are concurrent threads. Native code rejects them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ side_by_side_p.to_lojax = _to_lojax
 def warp_map(f: Callable[[jax.Array], None], /) -> None:
   """Run `f(warp)` for each of the four warps of this warpgroup."""
 
-  axis = object()  # a name that no one else has
+  axis = object()  # a unique name
   jaxpr, consts = _traced(lambda: f(jax.lax.axis_index(axis)), axis, "warp_map")
   if _waits(jaxpr):
     _bind_side_by_side(jaxpr, consts, axis)

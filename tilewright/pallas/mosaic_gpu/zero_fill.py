@@ -1,4 +1,4 @@
-"""Reading a view that may hang over the edges of its array, with zeros there, as TMA fills them.
+"""Reads of a view that may be partly out of bounds of its array; out-of-bounds elements are zero, as TMA fills them.
 
 Indices of indices are composed first, so that it is the array that ends, not a view on the way: `x.at[i].at[ds(k, n)]` reads what
 `x.at[i, ds(k, n)]` does. A view that is reshaped, transposed or bitcast behind such an index is read first, then its value is changed.

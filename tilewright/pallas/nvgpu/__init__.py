@@ -1,8 +1,8 @@
-"""Native kernels on NVIDIA GPUs: what there is to say about them besides what every target is told.
+"""The NVIDIA GPU target's interface: compiler parameters, layouts, and reports of generated code.
 
-A kernel becomes native code wherever it is compiled for an NVIDIA GPU. One with `compiler_params=nvgpu.CompilerParams()` is for these only:
-compiled for another platform, it raises an error. `layout_cast` says which thread holds which element of a tile. `report` says what a
-function's kernels become and what they take, on any machine.
+A kernel compiles to native code wherever it is compiled for an NVIDIA GPU. A kernel with `compiler_params=nvgpu.CompilerParams()` is only
+for these: compiled for another platform, it raises an error. `layout_cast` fixes which thread holds which element of a tile. `report`
+returns the generated code and the resource usage of a function's kernels, on any machine.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tilewright.pallas.nvgpu.layouts import layout_cast, print_layout
 class CompilerParams(NativeParams):
   """Parameters of the NVIDIA target: those of `NativeParams`, and
 
-  - `num_warps`, the number of warps of a block of threads; left out, it is chosen by the size of the blocks of data.
+  - `num_warps`, the number of warps of a CTA; if omitted, it is chosen by the size of the data blocks.
   - `cluster`, a size for each grid dimension: so many neighbouring instances of a matrix product along the grid, by TMA and wgmma (sm_90a),
     run together, and what they share of the operands is read from global memory once. At most eight in all. Devices without clusters do as
     without it; a kernel in which nothing can be shared is an error.
-  - `writes_all`, a promise that all of an output is written which instances see as a whole and write at places that they compute. Without
-    it, such an output is filled with poison first, which takes as long as writing it.
+  - `writes_all`, a promise that an output which instances see whole and write at computed offsets is written completely. Without it, such
+    an output is pre-filled with poison, which takes as long as writing it.
   """
 
   num_warps: int | None = None

@@ -1,9 +1,9 @@
-"""What the kernels of a function become on NVIDIA GPUs, on any machine.
+"""Reports of the code generated for a function's kernels on NVIDIA GPUs, on any machine.
 
     for r in nvgpu.report(softmax, jax.ShapeDtypeStruct((1024, 8192), jnp.bfloat16), archs=["sm_80", "sm_90a"]):
       print(r.kernel, r.arch, r.resources.registers, r.shared_bytes)
 
-The function is traced as if it ran on a GPU; nothing of it runs. Registers and spills are ptxas's answer, where there is one.
+The function is traced as if for a GPU and is not executed. Registers and spills are reported by ptxas, where it is installed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from tilewright.tile.native import NativeKernel, copied_kernel
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-  """One kernel for one architecture: how it is launched, what it takes, and its code at each stage."""
+  """One kernel for one architecture: its launch configuration, resource usage, and code at each stage."""
 
   kernel: str
   arch: str
-  num_threads: int  # of a block
+  num_threads: int  # per CTA
   num_blocks: int | None  # None where a grid is dynamic
-  shared_bytes: int  # of a block
-  scratch_bytes: int  # of a block, in global memory
-  tensor_columns: int  # of a block, of tensor memory: 128 cells of 32 bits each
-  resources: Resources | None  # None where ptxas is not asked, or not here
+  shared_bytes: int  # per CTA
+  scratch_bytes: int  # per CTA, in global memory
+  tensor_columns: int  # of tensor memory per CTA: 128 cells of 32 bits each
+  resources: Resources | None  # None where ptxas was not run or is not installed
   tile: str
   llvm: str
   ptx: str

@@ -1,4 +1,4 @@
-"""`layout_cast`: say which thread holds which element of a tile, where the compiler should not choose."""
+"""`layout_cast`: a layout constraint that fixes which thread holds which element of a tile."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def layout_cast(x: jax.Array, layout: Any) -> jax.Array:
       rows = tilewright.layout.blocked((64, 128), per_thread=(1, 8), lanes=(2, 16), warps=(4, 1))
       y = nvgpu.layout_cast(x_ref[...], rows)
 
-  A hard constraint: inference chooses all other layouts so that this one holds, and moves tiles that stand elsewhere. The kernel has as
-  many warps as the layout, unless its `CompilerParams` say otherwise, which is an error.
+  A hard constraint: inference chooses all other layouts so that this one holds, and converts tiles that have another layout. The kernel has
+  as many warps as the layout, unless its `CompilerParams` say otherwise, which is an error.
   """
   from tilewright.target.nvgpu.passes.layouts import hints  # few programs need layouts, and all import this module
 

@@ -1,6 +1,6 @@
-"""Kernels for TPUs, on any device: a program written for `jax.experimental.pallas.tpu` runs with this module in its place.
+"""Kernels for TPUs, on any device: a drop-in replacement for `jax.experimental.pallas.tpu`.
 
-Names of the hardware keep their meaning where they have one elsewhere; those that only a TPU can carry out say so when called.
+Hardware features keep their meaning where they have one on other devices; those that only a TPU has raise an error when called.
 """
 
 from __future__ import annotations

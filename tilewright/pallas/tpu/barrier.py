@@ -1,4 +1,4 @@
-"""The semaphore on which the devices of a collective kernel meet.
+"""The barrier semaphore on which the devices of a collective kernel synchronise.
 
 Every device has one for each collective id (or tag); a kernel signals it on its neighbours and waits for their signals before it
 writes to their memory. It outlives the instances of the call, so it is a global ref.

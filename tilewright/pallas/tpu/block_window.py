@@ -1,4 +1,4 @@
-"""Where a block lies: along each dimension, its place in the array and its place in the window that holds it.
+"""The position of a block: along each dimension, its slice of the array and its slice of the window that holds it.
 
 A block that hangs over the edge of the array is copied in part. With 10 elements in blocks of 4, block 2 is the slice 8 … 9 of
 the array and the slice 0 … 1 of the window. What is known when the kernel is traced stays an int, so that most slices are static.

@@ -1,7 +1,7 @@
 """The buffers of one operand of a pipeline.
 
-An operand in HBM is seen through a window on chip with room for several blocks. Blocks are numbered in the order in which the
-pipeline comes to them; block k lives in slot k modulo the number of slots, and four counters say how far things are:
+An operand in HBM is accessed through a window on chip, a ring buffer of several blocks. Blocks are numbered in the order in which the
+pipeline visits them; block k is in slot k modulo the number of slots, and four counters track the progress:
 
     copy_in_slot    blocks whose copy to the window has started      wait_in_slot    blocks the body is done reading
     copy_out_slot   blocks whose copy to HBM has started             wait_out_slot   blocks whose copy to HBM is done
@@ -286,7 +286,7 @@ class BufferedRef(BufferedRefBase):
 
   @property
   def buffer_count(self) -> int:
-    """The number of buffers that were asked for; 0 for an operand that is used where it is."""
+    """The requested number of buffers; 0 for an operand that is used in place."""
     return self._buffer_count
 
   @property

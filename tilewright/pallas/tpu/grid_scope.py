@@ -1,8 +1,8 @@
 """A grid inside a kernel: in the body and the index maps of a pipeline, `program_id` and `num_programs` mean the pipeline's own grid.
 
-An index map is called with the indices at hand, and `program_id` gives those. The body is traced once with the inner grid around it. If
-the resulting jaxpr asks for its position, it is replayed with those equations replaced by the values at hand; equations that hold such
-jaxprs (branches, loops, scoped memory) are rebuilt around replayed bodies. Otherwise it is put in place as it is.
+An index map is called with the current indices, and `program_id` returns those. The body is traced once with the inner grid around it. If
+the resulting jaxpr reads its position, it is replayed with those equations replaced by the current values; equations with such nested
+jaxprs (branches, loops, scoped memory) are rebuilt around replayed bodies. Otherwise it is inlined unchanged.
 """
 
 from __future__ import annotations

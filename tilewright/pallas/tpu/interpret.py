@@ -20,7 +20,7 @@ class InterpretParams(simulator.Options):
   """What the simulated machine is like, and what it should look for.
 
   Attributes:
-    detect_races: find accesses to memory that nothing orders; see `interpret_races`.
+    detect_races: find memory accesses without a happens-before order; see `interpret_races`.
     out_of_bounds_reads: whether a read outside of a buffer raises, or gives what uninitialised memory holds. A write outside of
       a buffer always raises.
     skip_floating_point_ops: leave out operations whose results are all floats (they become infinite), to look only at how a

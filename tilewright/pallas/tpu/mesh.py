@@ -125,8 +125,8 @@ def run_on_first_core(core_axis_name: str) -> Callable[[Callable[[], None]], Non
   return decorator
 
 
-# Marks where cores must run side by side: as threads of the simulated machine, or as coroutines natively. The portable lowering runs them
-# one after another and cannot go on there.
+# Marks where cores must run concurrently: as threads of the simulated machine, or as coroutines in native code. The portable lowering runs
+# them sequentially and cannot continue there.
 concurrent_cores_p = Primitive("concurrent_cores")
 concurrent_cores_p.multiple_results = True
 concurrent_cores_p.def_effectful_abstract_eval(lambda *, num_cores: ([], {effects.semaphore_effect}))
@@ -142,7 +142,7 @@ def _(ctx: xla.Context, *, num_cores: int) -> list[Any]:
 
 
 def core_barrier(sem: Any, *, core_axis_name: str) -> None:
-  """Wait until every core along an axis has come here. `sem` is a regular semaphore that each core has, at zero."""
+  """Wait until every core along an axis has arrived here. `sem` is a regular per-core semaphore, initially zero."""
   num_cores = lax.axis_size(core_axis_name)
   if num_cores == 1:
     return

@@ -1,4 +1,4 @@
-"""What a user says to the TPU compiler about a kernel. Off a TPU most of it has no effect, and none of it is an error."""
+"""The TPU compiler parameters of a kernel. On other devices most of them have no effect, and none is an error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def canonical_semantics(semantics: Sequence[Any], argument: str) -> tuple[GridDi
 
 
 class SideEffectType(enum.Enum):
-  """Whether a call may be merged with an equal one, and removed if nobody uses its outputs: both, only removed, or neither."""
+  """Whether a call may be merged with an equal one, and removed if its outputs are unused: both, only removed, or neither."""
 
   PURE = "pure"
   DATAFLOW_SIDE_EFFECTING = "dataflow_side_effecting"
@@ -83,7 +83,7 @@ class CompilerParams:
     allow_input_fusion: for each argument, whether the computation of it may be fused into the kernel.
     vmem_limit_bytes: how much VMEM the kernel may use.
     collective_id: names the barrier semaphore of a kernel that talks to other devices; see `get_barrier_semaphore`.
-    has_side_effects: a bool or a `SideEffectType`; True keeps the call even if nobody uses its outputs.
+    has_side_effects: a bool or a `SideEffectType`; True keeps the call even if its outputs are unused.
     flags: compiler flags.
     internal_scratch_in_bytes: memory set aside for the compiler's own use.
     serialization_format: the version of the serialised kernel.

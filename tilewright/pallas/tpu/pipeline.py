@@ -1,7 +1,7 @@
 """Pipelines inside a kernel: copies of the next blocks run while the body works on the current ones.
 
-A pipeline walks a grid of steps. Each operand shows the body one block per step; consecutive steps with the same block share it,
-so a block is copied in when it comes up and copied out when it goes. With two slots per operand:
+A pipeline iterates over a grid of steps. The body gets one block of each operand per step; consecutive steps with the same block share it,
+so a block is copied in before its first step and copied out after its last. With two slots per operand:
 
     step t     start the copy in of the block of step t + 1, if it is another one
                wait for the copy in of the block of step t, if it is new
@@ -197,7 +197,7 @@ class Operand:
   def prologue(self, p: Progress) -> Progress:
     """Fetch what the first steps need."""
     if self.buffers.await_prefetch:
-      # The same copies are under way: only count them.
+      # The same copies are in flight: only count them.
       return dataclasses.replace(self, buffers=_CountedOnly.of(self.buffers)).prologue(p)
     if not self.copies_in:
       return p

@@ -1,4 +1,4 @@
-"""Names that users of `jax.experimental.pallas.triton` expect, with the meaning they have on every target."""
+"""The names of `jax.experimental.pallas.triton`, with the same semantics on every target."""
 
 from tilewright.pallas.arithmetic import dot
 from tilewright.pallas.primitives import (

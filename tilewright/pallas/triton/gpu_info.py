@@ -1,4 +1,4 @@
-"""Which GPU is here, and what each one is called."""
+"""GPU information: the current GPU, and the product names of GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations with a Triton name: access with masks and cache hints, barriers, inline assembly."""
+"""Operations under their Triton names: masked access with cache hints, barriers, inline assembly."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tilewright.pallas.primitives import Primitive, ShapedArray, not_differentia
 from tilewright.target import xla
 
 CUSTOM_CALL_TARGET_NAME = "__gpu$xla.gpu.triton"
-_MOST_WARPS = 32  # of a block of threads
+_MOST_WARPS = 32  # of a CTA
 
 
 @dataclasses.dataclass(frozen=True)
 class CompilerParams:
   """Parameters of a kernel written for Triton: warps per instance, and stages of software pipelining.
 
-  As in Triton, the instances of such a kernel may run at the same time: what they share, they change with atomic operations.
+  As in Triton, the instances of such a kernel may run concurrently: they must update shared data with atomic operations.
   """
 
   num_warps: int | None = None
   num_stages: int | None = None
   grid_is_parallel: ClassVar[bool] = True
-  writes_all: ClassVar[bool] = True  # as in Triton, what an output has that nobody writes is not defined
+  writes_all: ClassVar[bool] = True  # as in Triton, unwritten elements of an output are undefined
 
   def __post_init__(self) -> None:
     if self.num_warps is not None and self.num_warps not in range(1, _MOST_WARPS + 1):
@@ -78,7 +78,7 @@ xla.register(debug_barrier_p)(lambda ctx: [])  # instances run one after another
 
 
 def debug_barrier() -> None:
-  """Wait until every thread of this instance is here."""
+  """Wait until every thread of this instance has arrived here."""
   debug_barrier_p.bind()
 
 
