@@ -1,4 +1,4 @@
-"""Plain JAX programs get faster: tiled fusions that are found in XLA's module and compiled by us.
+"""Acceleration of plain JAX programs: tiled fusions that are found in XLA's module and compiled by us.
 
     import tilewright
     tilewright.accelerate()                        # from now on

@@ -1,9 +1,9 @@
-"""Attention in XLA's module: two products with a softmax between, and their derivatives, found by what they compute.
+"""Recognition of attention in XLA's module: two products with a softmax between, and their derivatives, found by their semantics.
 
-However it is written, attention is a product S = q kᵀ, weights W that are computed of S alone, and a product of W with values. Whether
-W is softmax(scale · S), over keys that a mask leaves, is tested, not matched: the operations between the products are evaluated on small
-random arrays in float64, and compared. What a program's derivative makes of it is found the same way: with P = g vᵀ, the slopes that are
-multiplied with k and q must be scale · W (P - sum(W P)).
+However it is written, attention is a product S = q kᵀ, weights W that are computed from S alone, and a product of W with values. Whether W
+is softmax(scale · S), over keys that a mask leaves, is tested numerically, not pattern-matched: the operations between the products are
+evaluated on small random arrays in float64, and compared. What a program's derivative makes of it is found the same way: with P = g vᵀ, the
+slopes that are multiplied with k and q must be scale · W (P - sum(W P)).
 
     S = dot(q, k)   W(S)   dot(W, v) = out      dot(W, g) = dv      P = dot(g, v)   Y(S, P)   dot(Y, k) = dq   dot(Y, q) = dk
 

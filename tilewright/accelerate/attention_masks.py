@@ -1,4 +1,4 @@
-"""Masks of attention: booleans that are computed of positions, and the band of keys around each query that they leave."""
+"""Masks of attention: booleans that are computed from positions, and the band of keys around each query that they leave."""
 
 from __future__ import annotations
 

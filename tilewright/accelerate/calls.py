@@ -105,7 +105,7 @@ def insert(
   name: str,
   replaced: dict[Instruction, Instruction],
 ) -> Instruction:
-  """Put a call in place of a region. `replaced` says what stands for instructions that other calls took the place of, and is added to."""
+  """Replace a region with a call. `replaced` maps instructions that calls replaced to their new values, and is updated."""
   first = graph.outputs[0].source
   computation = first.parent
   assert computation is not None

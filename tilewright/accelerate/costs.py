@@ -1,4 +1,4 @@
-"""What XLA needs for instructions, and what one kernel needs for a region: memory traffic, arithmetic, and the overhead of a launch.
+"""Cost model of XLA's instructions, and of one kernel for a region: memory traffic, arithmetic, and launch overhead.
 
 Seconds are estimates for decisions, and are meant to be right in their proportions. A value between two of XLA's fusions is written
 and read again, from the cache if it is small; a kernel keeps it in a tile. Elements cost what their op costs one thread; reductions over

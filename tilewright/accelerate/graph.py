@@ -1,4 +1,4 @@
-"""Regions of an HLO computation as one graph of values, with XLA's own fusions seen through.
+"""Regions of an HLO computation as one graph of values, with XLA's own fusions opened.
 
 A region is a set of instructions of one computation. XLA's fusions among them are opened: their parameters are the values that the fusion
 is called with, so that what XLA computes in several fusions, or several times in one, is one node here:

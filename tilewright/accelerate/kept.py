@@ -1,4 +1,4 @@
-"""Decisions that are kept with executables in JAX's persistent compilation cache.
+"""Decisions that are stored with executables in JAX's persistent compilation cache.
 
 An executable that is read from disk was never shown to the pass, so its kernels must be brought into memory before XLA builds it. Beside
 each executable that has kernels, a record under the same key has the names of their code and the report:

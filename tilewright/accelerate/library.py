@@ -1,7 +1,7 @@
 """Library kernels in XLA's module: a JAX function that calls them, lowered, in place of the values that it computes.
 
-The function is traced and lowered as in any program, so its kernels are those of `tilewright.ops`. What it lowers to stands between the
-instructions of the module: custom calls, and reshapes, which are bitcasts where layouts are settled.
+The function is traced and lowered as in any program, so its kernels are those of `tilewright.ops`. Its lowering is inserted among the
+instructions of the module: custom calls, and reshapes, which are bitcasts where layouts are final.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Both ways to compute a region, timed: XLA's, from the region written with `jax.lax`, and our kernel.
+"""Autotuning of a region: XLA's program, from the region written with `jax.lax`, timed against our kernel.
 
-What was measured is kept on disk under the name of the kernel's code, which holds everything that it depends on but the machine.
+Measurements are cached on disk under the name of the kernel's code, which covers everything they depend on except the machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was decided about a module, as data, as a table and as text."""
+"""The report about a module: the decisions as data, as a table and as text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tile sizes of a region: which atoms a kernel's grid cuts, and into pieces of what size.
 
-An atom can be cut if no op needs all of it and each output either has it or is a sum over it: sums over cut atoms are added up in
-parts, one per group of instances, and the parts are added by XLA. What is not cut is in every tile, so the tile of one *row* (all cut
+An atom can be cut if no op needs all of it and each output either has it or is a sum over it: sums over cut atoms are computed as
+partial sums, one per group of instances, which XLA adds up. Atoms that are not cut are in every tile, so the tile of one *row* (all cut
 atoms at one value) must fit the cache; as many rows go into a tile as stay in L1 over the passes that reductions make.
 """
 

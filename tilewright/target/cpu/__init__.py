@@ -26,12 +26,12 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _HERE = "this machine"
-_SMALL = 1 << 15  # elements: less is not worth a second thread, where nothing else is known of the work
+_SMALL = 1 << 15  # elements: fewer are not worth a second thread, where no better estimate of the work exists
 
 
 @functools.cache
 def host() -> Host:
-  """What this processor's vectors are like."""
+  """The vector unit of this processor: width, number of registers, instruction set extensions."""
   return hosts.of(jit.host_features())
 
 
@@ -91,7 +91,7 @@ def _threads(kernel: NativeKernel, machine: Host, parallel: Sequence[int]) -> in
 
 
 def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
-  """The facts of a kernel that reaches for other devices."""
+  """The facts of a kernel that accesses other devices."""
   if not kernel.mesh:
     return {}
   from tilewright.target.cpu import call_state, devices
@@ -109,7 +109,7 @@ def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
 
 
 def _total_elements(kernel: NativeKernel) -> int:
-  """How much data the kernel touches at least."""
+  """A lower bound on the number of elements that the kernel touches."""
   return sum(m.array_aval.size for m in kernel.mapping.block_mappings)
 
 
@@ -137,7 +137,7 @@ _kept = Kept("cpu", _link, Resident.publish, Resident.hold, Resident.free)
 
 
 def compile_kernel(kernel: NativeKernel) -> Hold:
-  """Keeps the code of a kernel, as it was lowered, in memory, where XLA finds it by its name. Code is kept on disk, too."""
+  """Compiles a lowered kernel and holds its code in memory, where XLA finds it by name. Code is cached on disk, too."""
   buffers.check(kernel, buffers.host_memory(), _HERE)
   said = identity(kernel, "target/cpu")
   if said is not None and not dump.directory():
@@ -161,8 +161,8 @@ def _compile(kernel: NativeKernel, said: str | None) -> Hold:
 
 
 def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. The title is for messages of kernels that reach
-  for other devices."""
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. The title appears in messages of kernels
+  that access other devices."""
   program = calling.program()
   world = processes.world_of(processes.of_program(program)) if kernel.mesh else None
   if world is not None:

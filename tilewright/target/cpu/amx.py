@@ -4,8 +4,8 @@
     tmm2 tmm3      B: tmm6 (columns 0 to 15), tmm7 (16 to 31)         load A, B;  four products
 
 A tile of B is 16 units (see `multipliers`) of 16 columns, as a panel holds them. A tile of A is 16 rows of 16 units, so A is packed in
-blocks along K of whole rows: `A[block of K][row][16 units]`. What a tile has beyond K is zero in both operands (0 times anything that lies
-in memory could be NaN); what it has beyond the rows and columns of the result is computed and never stored.
+blocks along K of whole rows: `A[block of K][row][16 units]`. The elements of a tile beyond K are zero in both operands (zero in only one is
+not enough: 0 times whatever lies in memory could be NaN). Elements beyond the rows and columns of the result are computed and never stored.
 
 The tile registers are configured at the start of each contraction and released at its end: other code of the thread (XLA's own products)
 configures them for itself. tdpbf16ps treats subnormal numbers as zero, as vdpbf16ps does.
@@ -56,7 +56,7 @@ def padded(units: int) -> int:
 
 
 def zero_beyond(code: Any, memory: Memory, side: packing.Side, width: int) -> None:
-  """Zeros in what the last tile of a packed panel has beyond K."""
+  """Fill the elements of a packed panel's last tile beyond K with zeros."""
   zeros = ty.constant(ir.VectorType(ty.I32, SIDE), 0)
   for k in range(side.units, padded(side.units)):
     for at in range(0, width, SIDE):
@@ -64,7 +64,7 @@ def zero_beyond(code: Any, memory: Memory, side: packing.Side, width: int) -> No
 
 
 class TiledRows:
-  """Some strips of the left operand, packed in tiles: the same to a contraction as `left_operand.Packed`."""
+  """Some strips of the left operand, packed in tiles: the same interface as `left_operand.Packed`."""
 
   def __init__(self, code: Any, d: Any):
     self.code, self.d = code, d
@@ -95,7 +95,7 @@ class TiledRows:
 
 
 def _along_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index], m: Any, rows: int) -> None:
-  """Rows that lie along K are copied, a tile's width at a time."""
+  """K is the contiguous dimension: rows are copied, a tile's width at a time."""
   b, wide = code.b, SIDE * side.multiplier.group
   whole, left = divmod(side.depth, wide)
   with for_range(b, 0, rows) as r, code.scope():
@@ -115,7 +115,7 @@ def _along_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index
 
 
 def _across_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index], m: Any, rows: int) -> None:
-  """Rows that lie across K: squares of units are transposed in registers."""
+  """K is not the contiguous dimension: squares of units are transposed in registers."""
   b, group = code.b, side.multiplier.group
   whole, left = divmod(side.depth, SIDE * group)
   vector = ir.VectorType(ty.I32, SIDE)

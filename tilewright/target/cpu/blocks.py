@@ -1,13 +1,13 @@
-"""How the body gets to see a block.
+"""Blocks of operands as the body accesses them: in place, or as a copy in the arena.
 
-A block that lies inside of its array, whole, is used where it is. Any other is copied, surrounded by poison, and what counts and lies
-inside is copied back after the body has run:
+A block that lies entirely inside its array is used in place. Any other block is copied and padded with poison, and its valid in-bounds
+elements are copied back after the body has run:
 
-    array  ........####            a block of 6 hangs over the edge: 4 elements are copied, 2 are poison
+    array  ........####            a block of 6 extends past the edge: 4 elements are copied, 2 are poison
                    ####xx
 
-A block that the body writes to is copied from the array only where it is not the one of the instance before (`LastPlace`). The elements
-outside of the array then live as long as the block's index does not change, as in the VMEM of a TPU: a kernel may keep state in them.
+A block that the body writes to is copied in only if it differs from the block of the previous instance (`LastPlace`). The out-of-bounds
+elements are then preserved while the block's index does not change, as in the VMEM of a TPU: a kernel may keep state in them.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from tilewright.tile.types import dense_strides
 
 
 class LastPlace:
-  """Where the block of the instance before lay, for an operand whose copy outlives an instance."""
+  """The location of the previous instance's block, for an operand whose copy outlives an instance."""
 
   def __init__(self, code: Code, block_shape: Sequence[BlockDim]):
-    # Whether there was one; then of each dimension the start and the count, or the numbers of the elements.
+    # Whether there was one; then for each dimension the start and the count, or the element numbers.
     words = sum(d.block_size if isinstance(d, Indirect) else 2 for d in block_shape)
     self.numbers = code.allocate((1 + words,), np.int64)
     code.store(self.numbers, [Index(0)], i64(0))
 
   def move(self, code: Code, where: list[Place]) -> ir.Value:
-    """Whether the block lies where the last one did; from now on this is the last one."""
+    """Whether the block is at the same location as the last one; this one becomes the last one."""
     b = code.b
     with b.goto_entry_block():
       same = b.alloca(ty.I1)
@@ -79,7 +79,7 @@ class CutBlock:
   def cut(
     self, where: list[Place], always_inside: Sequence[bool], last: LastPlace | None
   ) -> tuple[Memory, Callable[[], None] | None]:
-    """The block, and what brings a copy of it back (None where there surely is none)."""
+    """The block, and a function that copies it back to the array (None if the block is never a copy)."""
     b = self.code.b
     inside = self._inside(where, always_inside)
     offset: Any = 0
@@ -107,13 +107,13 @@ class CutBlock:
     return Memory(pointer, mixed, self.dtype, self.base), writeback
 
   def _is_new(self, where: list[Place], last: LastPlace | None) -> ir.Value | None:
-    """Whether a copy does not hold the block yet; None if it surely does not."""
+    """Whether the copy does not hold the block yet; None if it statically does not."""
     if last is None:
       return None
     return self.code.b.not_(last.move(self.code, where))
 
   def _inside(self, where: list[Place], always: Sequence[bool]) -> ir.Value | None:
-    """Whether the block can be used where it is; None if it surely can."""
+    """Whether the block can be used in place; None if it statically can."""
     b = self.code.b
     if any(place.numbers is not None for place in where):
       return ir.Constant(ty.I1, 0)
@@ -133,7 +133,7 @@ class CutBlock:
     return result
 
   def _copy_valid(self, where: list[Place], copy: Memory, *, into_copy: bool) -> None:
-    """Copy the elements that count and lie inside of the array, between the array and the copy."""
+    """Copy the valid in-bounds elements between the array and the copy."""
     b, code = self.code.b, self.code
     source, target = (self.whole(), copy) if into_copy else (copy, self.whole())
 
@@ -147,7 +147,7 @@ class CutBlock:
     def copy_run(in_array: list[Any], in_block: list[Any], count: Any) -> None:
       done: Any = 0
       if len(where) - 1 in self.kept and where[-1].numbers is None:
-        # Whole vectors first: neighbours are side by side on both sides.
+        # Whole vectors first: elements are contiguous on both sides.
         wide = code.lanes
         done = b.and_(count, i64(-wide))
         with for_range(b, 0, done, wide) as i, code.scope():
@@ -158,7 +158,7 @@ class CutBlock:
     self._each_run(where, copy_run)
 
   def _each_run(self, where: list[Place], visit: Callable[[list[Any], list[Any], Any], None]) -> None:
-    """Call `visit(in array, in block, count)` for each run along the last dimension of elements that count and lie inside of the array."""
+    """Call `visit(in array, in block, count)` for each run, along the last dimension, of valid in-bounds elements."""
     b, code = self.code.b, self.code
 
     def run(in_array: list[Any], in_block: list[Any]) -> None:
@@ -186,7 +186,7 @@ class CutBlock:
 
 
 def _range_inside(b: ir.IRBuilder, place: Place, size: int) -> tuple[Any, Any]:
-  """Which elements of a block, along one dimension, count and lie inside of a dimension of this size."""
+  """The range of a block's elements, along one dimension of this size, that are valid and in bounds."""
   if place.numbers is not None:
     return 0, place.size
   start = i64(place.start)

@@ -1,4 +1,4 @@
-"""The state of emitting a function for the CPU: `target.llvm.code` with what is known of the processor."""
+"""The state of emitting a function for the CPU: `target.llvm.code`, specialised for a processor."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref", "a
 
 
 class HostCode(Code):
-  """One thread runs it; loops go over whole tiles, and a tile that is kept has a buffer."""
+  """Code that one thread runs; loops cover whole tiles, and a tile that is materialised has a buffer."""
 
   target = "CPU"
 
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, statements: Statements):
     super().__init__(b, host.lanes, arena, statements)
     self.host = host
-    self.passes: dict[Value, Filling] = {}  # the tiles that are to be kept, with the pass that fills their buffers
+    self.passes: dict[Value, Filling] = {}  # the tiles to materialise, with the pass that fills their buffers
     self.keeping: list[Value] = []  # those defined since the last statement
 
   # --- keeping values --------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ class HostCode(Code):
       self._fill_buffers()
 
   def _fill_buffers(self) -> None:
-    """Compute the tiles that are to be kept, those of one pass together."""
+    """Compute the tiles to materialise, those of one pass together."""
     together: dict[Filling, list[Value]] = {}
     for v in self.keeping:
       if v not in self.env and v not in self.deferred:
@@ -82,7 +82,7 @@ class HostCode(Code):
     return self.waiting[v] >= _LONGEST_CHAIN
 
   def _is_kept_by_reduction(self, v: Value, op: Op) -> bool:
-    """Whether the first use of a tile is a reduction: computing, keeping and reducing are then one pass."""
+    """Whether the first use of a tile is a reduction: computing, storing and reducing are then fused into one pass."""
     first, ops = next(iter(self.users.get(v, ())), op), self.current.ops
     if first.name != "reduce" or first not in ops:
       return False

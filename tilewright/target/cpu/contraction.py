@@ -1,19 +1,19 @@
 """Contractions: a register-blocked micro-kernel over packed panels of both operands.
 
-Some strips of MR rows of the left operand are packed at a time. They are used by one panel of NR columns of the right operand after
-another, which is packed when it is met for the first time:
+Several strips of MR rows of the left operand are packed at a time. Each panel of NR columns of the right operand is then multiplied with
+all of them; a panel is packed at its first use:
 
     for l in parts of K:
-      for rows in blocks of strips:      pack A[rows, l]      (or read it where it is, if it is used too little for a copy)
+      for rows in blocks of strips:      pack A[rows, l]      (or read it in place, if it is reused too little to be worth a copy)
         for n in panels of N:            pack B[l, n : n + NR], by the first block of strips
           for m in strips of rows:
             acc[MR][NR] = 0
             for k in l: acc += A[m : m + MR, k] (one element, broadcast) * B[k, n : n + NR] (a few vectors)
-            C[m : m + MR, n : n + NR] = f(acc + what earlier parts gave)
+            C[m : m + MR, n : n + NR] = f(acc + partial sums of earlier parts)
 
-If B is read row by row, its panel is packed by the first strip on its way: loads and stores then cost little beside the multiplications,
-and where there is no second strip nothing is packed at all. `f` is what the kernel computes from the product before it stores it, if that
-is elementwise: it is applied while the accumulators are in L1. `cutting` has the sizes of strips, blocks and parts, `hosts` those of
+If B is read row by row, the micro-kernel of the first strip packs its panel as it goes: loads and stores then cost little beside the
+multiplications, and with only one strip nothing is packed at all. `f` is the fused epilogue: the elementwise ops between the product and
+its store. It is applied while the accumulators are in L1. `cutting` chooses the sizes of strips, blocks and parts, `hosts` those of
 panels, `multipliers` the instructions.
 """
 
@@ -35,7 +35,7 @@ from tilewright.tile.ir import Op, Value
 
 
 class _Dot(Dot):
-  """A contraction with the way it is carried out."""
+  """A contraction and the strategy chosen for it."""
 
   def __init__(self, code: Any, op: Op):
     super().__init__(code, op)
@@ -51,7 +51,7 @@ class _Dot(Dot):
       self.has_few_columns &= not self.multiplier.flipped
     self.left = self._side("lhs", self.lhs, self.ms, self.lf, self.lc, self.multiplier.flipped)
     self.right = self._side("rhs", self.rhs, self.ns, self.rf, self.rc, 0)
-    # Columns of a transposed operand lie far apart: a wider panel would not be read in longer runs, but from more places at a time.
+    # Columns of a transposed operand lie far apart: a wider panel would not be read in longer runs, but from more addresses at a time.
     vectors = code.host.panel_vectors if self.right.contracted_is_last else code.host.panel_width(self.m)
     self.panel = vectors * self.lanes
     most_rows, units = code.host.panel_rows(-(-min(self.panel, self.n) // self.lanes)), 1
@@ -89,7 +89,7 @@ class _Dot(Dot):
 
 
 def dot(code: Any, op: Op, into: Memory | None = None, epilogue: Epilogue | None = None) -> None:
-  """Compute a contraction where it is defined: into a buffer, added to the view `into`, or through an epilogue."""
+  """Compute a contraction at its definition: into a buffer, accumulated into the view `into`, or through an epilogue."""
   with code.marked(op):
     _dot(code, op, into, epilogue)
 
@@ -126,7 +126,7 @@ def _dot(code: Any, op: Op, into: Memory | None, epilogue: Epilogue | None) -> N
 
 
 def _needs_old(code: Any, epilogue: Epilogue) -> bool:
-  """Whether the store reads its destination, or leaves some of it as it was: then accumulators cannot be kept there meanwhile."""
+  """Whether the store reads its destination or leaves part of it unwritten: the destination then cannot hold partial sums meanwhile."""
   return epilogue.mask is not None or epilogue.memory.base in code.bases_read(epilogue.stored)
 
 

@@ -21,8 +21,8 @@ from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mu
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op, Value
 
-_LINE = 64  # bytes that memory hands over at once
-_AHEAD = 32  # steps along K: longer than memory takes to answer
+_LINE = 64  # bytes of a cache line
+_AHEAD = 32  # prefetch distance in steps along K: longer than the latency of memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Epilogue:
 
 @dataclasses.dataclass(frozen=True)
 class _Ahead:
-  """What is asked for of the panel that comes next: at step k along K, row `start + k * pace / 2**16`, from column `n` on."""
+  """What is prefetched of the next panel: at step k along K, row `start + k * pace / 2**16`, from column `n` on."""
 
   memory: Memory
   n: Any
@@ -46,7 +46,7 @@ class _Ahead:
 
 @dataclasses.dataclass(frozen=True)
 class Tile:
-  """The part of the result that is in registers at a time."""
+  """The part of the result whose accumulators are in registers at a time."""
 
   part: Part
   m: Any
@@ -60,7 +60,7 @@ Left: TypeAlias = InPlace | Packed | amx.TiledRows | few_columns.Rows
 
 
 class Job:
-  """One contraction being emitted. `accumulators` is where they are added up, unless each is complete when it leaves the registers."""
+  """One contraction being emitted. `accumulators` holds partial sums over parts of K, unless each is complete when it leaves registers."""
 
   def __init__(
     self,
@@ -157,9 +157,9 @@ class Job:
     self._offset_sums(part, n, columns)
 
   def _ahead(self, part: Part, m: Any, rows: int, n: Any, meets_first: Any) -> _Ahead | None:
-    """The strips that meet panels first share the rows of the next panel among them: it then comes while they are multiplied.
+    """The strips that use panels first divide the rows of the next panel among them, and prefetch it while they are multiplied.
 
-    Later strips ask for its first row again and again, which costs nothing.
+    Later strips prefetch its first row again and again, which costs nothing.
     """
     code, d, b, right = self.code, self.d, self.code.b, part.right
     memory = _elementwise_source(code, d.rhs)
@@ -186,7 +186,7 @@ class Job:
     return Memory(pointer, self.packed.strides[1:], self.packed.dtype, self.packed.base)
 
   def _offset_sums(self, part: Part, n: Any, columns: int) -> None:
-    """What the accumulators start from if bits of the left operand are flipped: minus what that adds."""
+    """The initial accumulators if bits of the left operand are flipped: minus what the flip adds."""
     code, d = self.code, self.d
     if self.starts is None:
       return
@@ -210,7 +210,7 @@ class Job:
     return self.code.b.load(pointer, typ=register, align=self.packed.dtype.itemsize)
 
   def _micro_kernel(self, tile: Tile, read: bool = False, keep: bool = False) -> None:
-    """Sums of a strip by a panel. With `read`, the panel is taken from the operand, and kept for the next strips if that is asked for."""
+    """Multiply a strip by a panel. With `read`, the panel is read from the operand; with `keep`, it is packed for the next strips."""
     code, d, b, part = self.code, self.d, self.code.b, tile.part
     assert isinstance(self.left, InPlace | Packed)
     vectors = -(-tile.columns // d.lanes)
@@ -242,7 +242,7 @@ class Job:
       self._apply(tile, self.epilogue)
 
   def _prefetch_below(self, tile: Tile, k: Any) -> None:
-    """Ask for the right operand's row some steps ahead, if there is one: rows lie too far apart for the processor to guess."""
+    """Prefetch the right operand's row some steps ahead, if there is one: rows lie too far apart for the hardware prefetcher."""
     b, right = self.code.b, tile.part.right
     memory = _elementwise_source(self.code, self.d.rhs)
     if memory is None or right.depth <= _AHEAD:
@@ -251,7 +251,7 @@ class Job:
     self._ask_for_row(tile, memory, tile.n, b.select(b.icmp_signed("<", later, last), later, last))
 
   def _prefetch_ahead(self, tile: Tile, ahead: _Ahead, k: Any) -> None:
-    """Ask for a row of the next panel, and for the place where it will be packed."""
+    """Prefetch a row of the next panel, and the place where it will be packed."""
     b = self.code.b
     row = b.add(ahead.start, b.lshr(b.mul(k, ahead.pace), i64(16)))
     self._ask_for_row(tile, ahead.memory, ahead.n, row)
@@ -261,7 +261,7 @@ class Job:
         self._ask_for(panel, [Index(row), Index(at, 1)])
 
   def _ask_for_row(self, tile: Tile, memory: Memory, n: Any, number: Any) -> None:
-    """Ask for as much of a row of the right operand as a tile has."""
+    """Prefetch as much of a row of the right operand as a tile has."""
     d, b = self.d, self.code.b
     columns = list(range(0, tile.columns, max(1, _LINE // memory.dtype.itemsize)))
     if tile.columns > 1 and not _in_whole_lines(memory):
@@ -271,7 +271,7 @@ class Job:
       self._ask_for(memory, d.place(tile.part.batch, free, tile.part.right.contracted_at(b, number), "rhs"))
 
   def _prefetch_sums(self, tile: Tile, vectors: int) -> None:
-    """Ask for the accumulators that will be added to, so that they are there when the new ones are."""
+    """Prefetch the earlier partial sums, so that they are in cache when the new ones are complete."""
     if len(self.d.ns) > 1:
       return
     assert self.accumulators is not None
@@ -287,23 +287,23 @@ class Job:
     return min(self.d.lanes, tile.columns - v * self.d.lanes)
 
   def _start(self, tile: Tile, v: int) -> ir.Value:
-    """What a vector of accumulators starts from."""
+    """The initial value of a vector of accumulators."""
     if self.starts is not None:
       return self.code.load(self.starts, self._start_index(tile.n, v * self.d.lanes), self.d.lanes)
     return ty.constant(ty.register_type(self.d.accumulator, self.d.lanes), 0)
 
   def _starts_afresh(self, part: Part) -> bool:
-    """Whether there surely are no accumulators to add to."""
+    """Whether there are statically no earlier partial sums to add to."""
     return part.is_first is True and not self.accumulate
 
   def _has_earlier(self, part: Part) -> Any:
-    """Whether there are accumulators to add to: True, or an i1."""
+    """Whether there are earlier partial sums to add to: True, or an i1."""
     if self.accumulate or part.is_first is False:
       return True
     return self.code.b.not_(part.is_first)
 
   def _ways_to_finish(self, part: Part) -> list[tuple[bool, Any]]:
-    """Whether to add to earlier accumulators, and when: one way, or two of which one is taken."""
+    """Pairs of (whether to add to earlier partial sums, under which condition): one, or two of which one is taken."""
     if self._starts_afresh(part):
       return [(False, True)]
     has_earlier = self._has_earlier(part)
@@ -314,7 +314,7 @@ class Job:
     return [*tile.part.batch, *d.spread(add(b, tile.m, r), d.ms), *d.spread(add(b, tile.n, offset), d.ns, step)]
 
   def _finish(self, tile: Tile, r: Any, v: int, accumulators: ir.Value, with_earlier: bool) -> None:
-    """Write a vector of accumulators, added to earlier ones or not, to where it belongs, or to the panel that the epilogue reads."""
+    """Store a vector of accumulators, added to earlier ones or not, to the result, or to the panel that the epilogue reads."""
     d, code, count = self.d, self.code, self._columns_at(tile, v)
     if with_earlier:
       accumulators = self._with_earlier(tile, r, v, accumulators)
@@ -368,7 +368,7 @@ class Job:
 
 @contextlib.contextmanager
 def where(b: ir.IRBuilder, condition: Any) -> Iterator[None]:
-  """The with-body is emitted where a condition holds that may be known already."""
+  """The with-body is emitted under a condition, which may be known statically."""
   if condition is True:
     yield
     return
@@ -380,7 +380,7 @@ def where(b: ir.IRBuilder, condition: Any) -> Iterator[None]:
 def accumulation(
   b: ir.IRBuilder, count: int, starts: list[ir.Value]
 ) -> Iterator[tuple[ir.Value, list[ir.Value], list[ir.Value]]]:
-  """A loop that carries accumulators in registers: gives the index, the accumulators, and a list for what they become."""
+  """A loop that carries accumulators in registers: yields the index, the accumulators, and a list to put their new values in."""
   before = b.block
   head, body, done = (b.append_basic_block(name) for name in ("k", "k.body", "k.done"))
   b.branch(head)
@@ -405,7 +405,7 @@ def accumulation(
 
 
 def _in_whole_lines(memory: Memory) -> bool:
-  """Whether the rows of an array lie in as few lines of memory as there can be."""
+  """Whether the rows of an array span as few cache lines as possible."""
   return all(isinstance(s, int) and s * memory.dtype.itemsize % _LINE == 0 for s in memory.strides[:-1])
 
 

@@ -1,11 +1,11 @@
-"""How a contraction is cut, so that what is used again is still in a cache, and registers are full.
+"""Cache blocking of a contraction: sizes for which data is still in cache when it is reused, and registers are full.
 
     strips(1000, 14)           72 strips of rows: 64 of 14 and 8 of 13, and none of 6 that would leave registers idle
     cut(host, ...)             how many strips of A are packed at a time, and into how many parts K falls
 
-A packed strip of A passes by all panels of B, and a panel of B by all packed strips. The strips packed at a time may fill two
-thirds of the L2; a panel of B lies beside them, and what is left is for C, which passes through. The longer the parts of K, the
-less often C is read back and written again, so K is cut only where a panel would be too large, and then into equal parts.
+A packed strip of A is multiplied with all panels of B, and a panel of B with all packed strips. The strips packed at a time may fill two
+thirds of the L2; a panel of B takes its share beside them, and the rest is for C, which streams through. The longer the parts of K, the
+less often C is read back and written again, so K is split only where a panel would be too large, and then into equal parts.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Strips:
 
 
 def strips(rows: int, most: int) -> Strips:
-  """As few strips as there can be of at most so many rows, and all about as high: the last one is as good as the others."""
+  """As few strips of at most `most` rows as possible, of about equal height: the last one fills registers as well as the others."""
   count = -(-rows // most)
   low, taller = divmod(rows, count)
   return Strips(low + 1, taller, count - taller) if taller else Strips(low, count)
@@ -98,7 +98,7 @@ def cut(host: Host, rows: int, most_rows: int, depth: int, group: int, panel_byt
 
 
 def _loop(b: ir.IRBuilder, start: Any, stop: Any, body: Callable[[Any], None]) -> None:
-  """A loop, or less where it is known that it ends at once or after one turn."""
+  """A loop, or only its body, or nothing, where it is known to run once or not at all."""
   known = isinstance(start, int) and isinstance(stop, int)
   if known and start >= stop:
     return

@@ -1,9 +1,9 @@
-"""Ops of kernels that reach for other devices, of this process or of others: their memory, and semaphores that several threads count.
+"""Ops of kernels that access other devices, of this or of other processes: remote memory, and semaphores shared between threads.
 
     remote(ref, device)     the same memory on another device: its pointer moved by the distance of the two arenas or arrays
-    signal, wait            atomic; what was written before a signal is seen after the wait that it ends (release and acquire)
+    signal, wait            atomic; writes before a signal happen before the wait that it ends returns (release and acquire)
 
-A point of the grid enters its meeting (`meetings`) after its scratch memory is filled, and leaves it whichever way its body ends.
+A point of the grid enters its meeting (`meetings`) after its scratch memory is initialised, and leaves it however its body ends.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import RefType
 
-# In the state of a call, before the arrays: the pointers that other processes see, what call of the program it is, the run, and an error's
+# In the state of a call, before the arrays: the pointers that other processes use, which call of the program it is, the run, and an error's
 # message.
 SEEN, SITE, RUN, ERROR = -4, -3, -2, -1
 
 
 @dataclasses.dataclass(eq=False)
 class Talk:
-  """What code of one device knows of the meeting it is in: `cell` holds the meeting and this device's number."""
+  """The meeting that the code of one device is in: `cell` holds the meeting and this device's number."""
 
   kernel: NativeKernel
   args: ir.Value
   cell: ir.Value
-  arena: ir.Value  # from its start on lies what others see
+  arena: ir.Value  # the memory that others access lies at its start
 
 
 SYNCHRONISING = frozenset({"signal", "wait", "read_semaphore", "lock_device", "unlock_device"})
@@ -70,19 +70,19 @@ class DeviceCode(Talker, HostCode):
     self.whole = talk.kernel.body.body
 
   def _bases_exchanged(self) -> set[Any]:
-    """What is seen from other devices may change while this one waits."""
+    """Memory that other devices access may change while this one waits."""
     return bases_seen(self)
 
 
 def bases_seen(code: HostCode) -> set[Any]:
-  """The memory that other devices reach for."""
+  """The memory that other devices access."""
   assert code.whole is not None
   seen = [op.operands[0] for op in walk(code.whole) if op.name == "remote"]
   return {code.base_of(ref) for ref in seen if isinstance(ref.type, RefType)}
 
 
 def is_gang(kernel: NativeKernel) -> bool:
-  """Whether a kernel never waits and sees no memory of other devices but whole arrays: its bodies may run one after another."""
+  """Whether a kernel never waits and accesses only whole arrays of other devices: its bodies may then run one after another."""
   if not kernel.mesh or kernel.warpgroups > 1 or kernel.across_processes:
     return False
   first = kernel.mapping.num_prefetch
@@ -97,7 +97,7 @@ def is_gang(kernel: NativeKernel) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Staged:
-  """An array that other processes see: a copy of it in memory that they share stands for it while the kernel runs."""
+  """An array that other processes access: while the kernel runs, it is replaced by a copy in shared memory."""
 
   number: int
   nbytes: int
@@ -107,7 +107,7 @@ class Staged:
 
 
 def staged(kernel: NativeKernel) -> list[Staged]:
-  """The arrays that the bodies of a kernel reach for on other devices, and those that share memory with them."""
+  """The arrays that the bodies of a kernel access on other devices, and their aliases."""
   mapping = kernel.mapping
   first, inputs = mapping.num_prefetch, mapping.num_inputs
   count = first + len(mapping.block_mappings)
@@ -174,10 +174,10 @@ def number_of_devices(kernel: NativeKernel) -> int:
 
 
 def enter(code: DeviceCode) -> None:
-  """Scratch memory is ready: let others see it."""
+  """Scratch memory is initialised: publish its address to the other devices."""
   b, talk = code.b, code.talk
   me = _own_number(b, talk.kernel, talk.args)
-  if is_gang(talk.kernel):  # all are there
+  if is_gang(talk.kernel):  # all have arrived
     b.store(b.load(b.gep(talk.args, [i64(RUN)], source_etype=I64), typ=I64), at(b, talk.cell, 0))
     b.store(me, at(b, talk.cell, 8))
     return
@@ -233,7 +233,7 @@ def _declared(module: ir.Module, name: str, kind: ir.FunctionType) -> ir.Functio
 
 
 def _leave_unless(code: HostCode, condition: ir.Value) -> None:
-  """End the body unless a condition holds; the error has been said."""
+  """End the body unless a condition holds; the error has been reported already."""
   b = code.b
   failed, on = b.append_basic_block("failed"), b.append_basic_block("on")
   b.cbranch(condition, on, failed)
@@ -246,7 +246,7 @@ def _leave_unless(code: HostCode, condition: ir.Value) -> None:
 
 
 def _slot_of(code: DeviceCode, device: Value, where: str) -> ir.Value:
-  """Where another device's addresses are, once it is there."""
+  """The slot with another device's addresses, once it has arrived."""
   b = code.b
   number = code.scalar_index(device)
   count = number_of_devices(code.talk.kernel)
@@ -277,7 +277,7 @@ def _remote(code: DeviceCode, op: Op) -> None:
     theirs = b.load(b.gep(read(b, slot, slots.ARGS), [i64(number)], source_etype=I64), typ=I64)
     own = b.load(b.gep(code.talk.args, [i64(number)], source_etype=I64), typ=I64)
     of_array = b.sub(theirs, own)
-    # A block that hangs over the edge of its array is a copy in the arena.
+    # A block that extends past the edge of its array is a copy in the arena.
     inside = b.icmp_unsigned("<", b.sub(address, own), i64(max(1, nbytes)))
     distance = b.select(inside, of_array, distance)
   pointer = b.inttoptr(b.add(address, distance), PTR)
@@ -331,7 +331,7 @@ def _read(code: DeviceCode, op: Op) -> None:
 
 
 def _lock_device(code: DeviceCode, op: Op) -> None:
-  """Take the lock of a device's memory: of those who add to it, one at a time."""
+  """Take the lock of a device's memory: atomic adds to it are serialised."""
   b = code.b
   lock = at(b, _slot_of(code, op.operands[0], op.attrs["where"]), slots.LOCK)
   again, wait, taken = (b.append_basic_block(name) for name in ("lock", "give.way", "locked"))
@@ -356,19 +356,19 @@ def _unlock_device(code: DeviceCode, op: Op) -> None:
 
 
 def moved(code: DeviceCode) -> None:
-  """Some core of this device got further: what it waits for next is another wait."""
+  """Some core of this device made progress: its next wait is a new one."""
   own = meetings.slot(code.b, code.meeting(), code.me())
   code.b.atomic_rmw("add", at(code.b, own, slots.WAITS), i64(1), "seq_cst")
 
 
 def idle(code: DeviceCode, where: ir.Value) -> None:
-  """All cores of this device wait: sleep a little, and ask now and then whether that can end. An error is left where errors are."""
+  """All cores of this device wait: sleep briefly, and check now and then whether the wait can end. An error is stored in the error slot."""
   b = code.b
   call = _declared(b.module, slots.IDLE, meetings.IDLE_TYPE)
   b.call(call, [code.meeting(), code.me(), where, code.error])
 
 
-# What is the same for cores of a device that take turns, but how they wait.
+# The rules that cores which take turns on one device share; only their waits differ.
 REMOTE: dict[str, Any] = {
   "remote": _remote,
   "signal": _signal,

@@ -1,7 +1,7 @@
 """Semaphores, checks, printing and sleeping.
 
-An instance that fails leaves a message in the state of its call and returns; instances that have not begun do not begin, and the handler
-gives XLA an error with that message. Whoever shares a semaphore runs in the same thread.
+An instance that fails stores a message in the state of its call and returns; instances that have not started are skipped, and the handler
+returns an error with that message to XLA. All users of a semaphore run in the same thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def can_fail(block: Block) -> bool:
 def fail_unless(
   code: Code, condition: ir.Value, message: str, shape: tuple[int, ...] = (), element: ir.Value | None = None
 ) -> None:
-  """Leave the instance if a condition does not hold; of several messages the call's first one stays.
+  """Return from the instance if a condition does not hold; of several messages the call's first one is kept.
 
   `element` is the number of the element of a shape for which it does not.
   """
@@ -48,7 +48,7 @@ def fail_unless(
 
 
 def _said(code: Code, message: str, shape: tuple[int, ...], element: ir.Value | None) -> ir.Value:
-  """The address of a message, with where it happened. What is written for that is never freed: the call has failed."""
+  """The address of a message, with the index of the failing element. Its memory is never freed: the call has failed."""
   b = code.b
   numbers: list[ir.Value] = []
   form = message.replace("%", "%%")
@@ -75,7 +75,7 @@ def _check(code: Code, op: Op) -> None:
 
 
 def semaphores(code: Code, shape: tuple[int, ...]) -> Memory:
-  """Counters, at zero."""
+  """Counters, initialised to zero."""
   memory = code.allocate(shape, np.int32)
   code.nest(
     shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), 0))
@@ -92,7 +92,7 @@ def _external(code: Code, name: str, result: Any, args: list[Any]) -> ir.Functio
 
 
 def _print(code: Code, op: Op) -> None:
-  """Call back into Python with what to print: how, and where the values are."""
+  """Call back into Python to print: passes the format and the addresses of the values."""
   b = code.b
   values = []
   for v in op.operands:

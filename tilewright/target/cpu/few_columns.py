@@ -5,8 +5,9 @@
       for k in vectors along K: acc[r][c] += A[m + r, k : k + lanes] * Bt[c, k : k + lanes]
       C[m + r, c] = horizontal sum of acc[r][c]
 
-The micro-kernel of `contraction` has lanes along the columns, most of which would be idle here, and reads one element each of many rows at
-a time, which memory far apart answers slowly. Here A is read once, in long runs, from as many places as the prefetcher follows.
+The micro-kernel of `contraction` has lanes along the columns, most of which would be idle here, and reads one element from each of many
+rows at a time, which is slow for rows far apart in memory. Here A is read once, in long runs, from as many streams as the prefetcher can
+follow.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MOST_ROWS = 8  # that are read side by side
 
 
 def applies(lanes: int, columns: int, depth: int, is_along_rows: bool) -> bool:
-  """Whether a contraction has few columns, and rows that lie along K and are long enough for vectors."""
+  """Whether a contraction has few columns, and rows that are contiguous along K and long enough for vectors."""
   return is_along_rows and columns <= min(_MOST, lanes) and depth >= 2 * lanes
 
 
@@ -36,7 +37,7 @@ def rows_at_a_time(num_registers: int, columns: int) -> int:
 
 
 class Rows:
-  """The left operand, read along K: the same to a contraction as `left_operand.InPlace`."""
+  """The left operand, read along K: the same interface as `left_operand.InPlace`."""
 
   blocks = 1
 

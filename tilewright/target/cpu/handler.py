@@ -1,14 +1,14 @@
 """The FFI handler of CPU kernels, in LLVM: collects pointers and spreads the parallel grid points over XLA's thread pool.
 
-    execute(frame)              what XLA calls: one piece of code for all kernels, compiled once, which finds a kernel's facts (`records`)
+    execute(frame)              XLA's entry point: one function for all kernels, compiled once, which looks up a kernel's facts (`records`)
       launch(frame, facts)
         worker(state)           takes chunks of grid points until none is left
           run(..., first, end)  the kernel's own function, for the grid points of a chunk
 
-Work is handed out in chunks through an atomic counter. The calling thread takes chunks too, so nothing depends on another thread ever
-running; it waits only for chunks that another thread has begun. The shared state is on the heap and freed by whoever leaves last, since
-a task may be started by the pool after all work is done. Such a task must not touch the kernel's facts or code, which may be freed by then:
-they are looked at only by who has a chunk.
+Work is distributed in chunks through an atomic counter. The calling thread takes chunks too, so progress never depends on another thread;
+it waits only for chunks that another thread has started. The shared state is on the heap and freed by the last thread to leave, since
+the pool may start a task after all work is done. Such a task must not touch the kernel's facts or code, which may be freed by then:
+only a thread that holds a chunk reads them.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ _CHUNKS_PER_THREAD = 16  # so that a slow thread, or a heavy part of the grid, d
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-  """What is special about a kernel. Its operands are the dynamic grid bounds, then the arrays; its results are arrays too."""
+  """The properties of one kernel. Its operands are the dynamic grid bounds, then the arrays; its results are arrays too."""
 
   point: ir.Function  # (arrays, sizes, arena, number): runs a parallel grid point
   prepare: ir.Function | None  # (arrays): runs before any instance
   arena_bytes: int
-  no_memory: str  # what to say if there are not so many bytes
+  no_memory: str  # the error message if the arena cannot be allocated
   num_operands: int
   num_bounds: int
   result_bytes: Sequence[int]
   grid: Sequence[int | None]
   parallel: Sequence[int]
-  threads: int  # how many are worth working on a call, the calling one included
-  talks: int = state_of.SILENT  # how it meets other devices: not, with waits, or as a gang
-  staged: ir.GlobalVariable | None = None  # the arrays that other processes see
+  threads: int  # how many threads a call is worth, the calling one included
+  talks: int = state_of.SILENT  # how it communicates with other devices: not at all, with waits, or as a gang
+  staged: ir.GlobalVariable | None = None  # the arrays that other processes access
   who: ir.Function | None = None  # (arrays): the number of this device, of a gang
   devices: int = 1
   is_large: bool = False  # whether the bodies of a gang are worth several threads
@@ -120,7 +120,7 @@ def _emit_worker(module: ir.Module, heaps: Heaps) -> ir.Function:
   worker.linkage = "internal"
   (state,) = worker.args
   b = ir.IRBuilder(worker.append_basic_block("entry"))
-  slot = b.alloca(PTR)  # the memory that instances work in, once there is something to do
+  slot = b.alloca(PTR)  # the arena of the instances, allocated once there is a chunk to run
   b.store(ir.Constant(PTR, None), slot)
   points, chunk = read(b, state, state_of.POINTS, I64), read(b, state, state_of.CHUNK, I64)
   take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
@@ -146,7 +146,7 @@ def _emit_worker(module: ir.Module, heaps: Heaps) -> ir.Function:
   memory = b.load(slot)
   with if_then(
     b, b.not_(_is_null(b, memory))
-  ):  # without memory its share of the work counts as done, and the call has failed
+  ):  # if allocation fails, the worker's chunks count as done, and the call fails
     arena = b.inttoptr(b.and_(b.add(b.ptrtoint(memory, I64), i64(63)), i64(-64)), PTR)
     b.call(run, [arrays, sizes, arena, first, end])
   b.atomic_rmw("add", at(b, state, state_of.DONE), b.sub(end, first), "seq_cst")
@@ -180,7 +180,7 @@ def _num_arrays(b: ir.IRBuilder, facts: ir.Value) -> ir.Value:
 
 
 def _emit_leave(b: ir.IRBuilder, module: ir.Module, state: ir.Value) -> None:
-  """Free the state if no one else uses it."""
+  """Drop one reference to the state; the last one frees it."""
   owners = b.atomic_rmw("sub", at(b, state, state_of.OWNERS), i64(1), "seq_cst")
   with if_then(b, b.icmp_signed("==", owners, i64(1))):
     b.call(external(module, "free", VOID, [PTR]), [state])
@@ -259,7 +259,7 @@ def _data(b: ir.IRBuilder, buffers: ir.Value, number: ir.Value) -> ir.Value:
 
 
 def _emit_sizes(b: ir.IRBuilder, frame: ir.Value, facts: ir.Value, sizes: ir.Value) -> ir.Value:
-  """The sizes of the grid; those that are not known are the first operands. Gives how many points are run in parallel."""
+  """The sizes of the grid; dynamic ones are the first operands. Returns the number of parallel points."""
   operands = read(b, frame, ffi.FRAME_ARGS)
   points, bounds = b.alloca(I64), b.alloca(I64)
   b.store(i64(1), points)
@@ -279,10 +279,10 @@ def _emit_sizes(b: ir.IRBuilder, frame: ir.Value, facts: ir.Value, sizes: ir.Val
 
 
 def _emit_huge_pages(b: ir.IRBuilder, module: ir.Module, data: ir.Value, nbytes: ir.Value) -> None:
-  """Ask for huge pages under a large result that nothing has touched yet.
+  """Request huge pages (madvise) for a large result that has not been touched yet.
 
-  XLA takes large results afresh from the system in each call, and touching them for the first time costs a page fault per 4 KiB: for a
-  result of 64 MiB several times what computing a softmax into it costs. With pages of 2 MiB there are 512 times fewer.
+  XLA allocates large results anew from the system in each call, and the first touch costs a page fault per 4 KiB: for a result of 64 MiB
+  several times the cost of computing a softmax into it. With pages of 2 MiB there are 512 times fewer.
   """
   start = b.and_(b.add(b.ptrtoint(data, I64), i64(_HUGE_PAGE - 1)), i64(-_HUGE_PAGE))
   end = b.and_(b.add(b.ptrtoint(data, I64), nbytes), i64(-_HUGE_PAGE))
@@ -315,13 +315,13 @@ def _emit_spread(
   schedule = api_function(b, api, "XLA_FFI_ThreadPool_Schedule")
   with for_range(b, 0, helpers):
     failed = b.call(schedule, [request])
-    # Without a thread pool the task never runs: its share of the state goes back, and the work is done here.
+    # Without a thread pool the task never runs: its reference to the state is dropped, and the work is done here.
     with if_then(b, b.icmp_unsigned("!=", failed, ir.Constant(PTR, None))):
       b.atomic_rmw("sub", at(b, state, state_of.OWNERS), i64(1), "seq_cst")
 
 
 def _emit_wait(b: ir.IRBuilder, module: ir.Module, state: Any, points: Any) -> None:
-  """Wait for the chunks that other threads have begun."""
+  """Wait for the chunks that other threads have started."""
   check, rest, out = (b.append_basic_block(name) for name in ("wait", "rest", "finished"))
   b.branch(check)
   b.position_at_end(check)

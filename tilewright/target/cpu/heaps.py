@@ -1,12 +1,12 @@
-"""Memory that other processes see, in native code: heaps in the segment of a domain (`slots`).
+"""Allocators for shared memory, in native code: heaps in the segment of a domain (`slots`).
 
     take(heap, bytes)      64-byte aligned, or null where the heap is full
-    give(block)            back to the heap that it is from
+    give(block)            return it to the heap that it is from
     lease, release         the same under the heap's lock
 
-A heap hands out blocks of powers of two, each behind a line that says which heap and which power it is of, and keeps those that come back
-in a list for each power. Calls of a kernel ask for the same sizes again and again, so that pages are touched for the first time once. Each
-process has a heap of its own, whose lock no other process takes: one that is killed leaves nobody waiting.
+A heap allocates blocks of powers of two, each after a header line that holds its heap and its power, with one free list for each power.
+Calls of a kernel request the same sizes again and again, so pages are touched for the first time only once. Each process has a heap of its
+own, whose lock no other process takes: a process that is killed cannot block the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the code generator knows of a processor, as a table keyed by the features LLVM names.
+"""Processor descriptions for the code generator: a table keyed by LLVM's feature names.
 
     of({"avx512f", "avx512bf16", ...})  ->  Host(vector_bytes=64, num_registers=32, panel_vectors=2, features=...)
 
@@ -17,12 +17,12 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-  """A processor's vectors and what it can do with them."""
+  """A processor's vector unit: register width, number of registers, and features."""
 
   vector_bytes: int = 64
   num_registers: int = 32
   panel_vectors: int = 2
-  l2_bytes: int = 1 << 20  # that a core of its kind has
+  l2_bytes: int = 1 << 20  # L2 of one core of this kind
   vscale: int = 0  # how many times 128 bits SVE's vectors have, where they are used
   features: frozenset[str] = frozenset()
 

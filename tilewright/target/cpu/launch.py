@@ -1,12 +1,12 @@
 """A whole kernel as an XLA FFI handler: blocks, the grid, and the thread pool, all in LLVM.
 
-    handler(frame)            what XLA calls: collects pointers, starts workers, waits
+    handler(frame)            XLA's entry point: collects pointers, starts workers, waits
       worker(state)           takes chunks of parallel grid points until none is left
         point(args, arena, p) the sequential grid dimensions, in order
           instance            finds its blocks and runs the body
 
-Blocks are used where they are. One that hangs over an edge of its array is copied to the arena first, surrounded by poison, and what lies
-inside is copied back. The copy of a block that is written stays while the sequential dimensions do not leave the block.
+Blocks are used in place. One that extends past an edge of its array is copied to the arena first, padded with poison, and its in-bounds
+part is copied back. The copy of a block that is written is kept while the sequential dimensions stay in the block.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Run: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], None]  # given the ind
 
 
 def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Sequence[int]) -> tuple[ir.Function, int]:
-  """The function that runs one parallel grid point, and how many bytes of arena it needs."""
+  """The function that runs one parallel grid point, and the size in bytes of the arena it needs."""
   talks = bool(kernel.mesh)
   kinds = [PTR, PTR, PTR, I64, *[PTR] * talks]
   function = ir.Function(module, ir.FunctionType(VOID, kinds), "body_of_point" if talks else "point")
@@ -61,7 +61,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   with b.goto_block(function.entry_basic_block):
     pass
   b.position_at_end(start)
-  code.error = b.gep(args, [i64(-1)], source_etype=I64)  # it stands before the arrays in the state of the call
+  code.error = b.gep(args, [i64(-1)], source_etype=I64)  # located before the arrays in the state of the call
   if effects.can_fail(kernel.body.body):
     failed = b.load_atomic(code.error, "monotonic", 8, typ=I64)
     with if_then(b, b.icmp_unsigned("!=", failed, i64(0)), ends=True):
@@ -110,7 +110,7 @@ def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[
 
 
 def _last_places(code: Code, kernel: NativeKernel, parallel: Sequence[int]) -> dict[int, LastPlace]:
-  """For the operands, by number, that are written: a copy of a block is used by the instances that follow as well."""
+  """For each written operand, by number: the copy of its block is reused by the instances that follow."""
   mapping = kernel.mapping
   if len(parallel) == len(mapping.grid):
     return {}
@@ -131,7 +131,7 @@ def _written_blocks(kernel: NativeKernel) -> set[int]:
 def _together(
   module: ir.Module, kernel: NativeKernel, host: Host, code: HostCode, args: ir.Value, sizes_pointer: ir.Value
 ) -> Run:
-  """Instances along the last dimension of the grid that run side by side."""
+  """Instances along the last dimension of the grid that run concurrently."""
 
   def instance(own: HostCode, args: ir.Value, scratch: Any, indices: Any, sizes: Any) -> None:
     _instance(own, kernel, _arrays(own, kernel, args), scratch, indices, sizes)
@@ -239,7 +239,7 @@ def _instance(
 
 
 def _bases(kernel: NativeKernel) -> list[Any]:
-  """One object per piece of memory: operands that are aliased share theirs."""
+  """One base object per distinct memory: aliased operands share theirs."""
   mapping = kernel.mapping
   bases: list[Any] = [object() for _ in range(_num_arrays(kernel))]
   for into, out in kernel.input_output_aliases:

@@ -1,4 +1,4 @@
-"""The left operand of a contraction, element by element: strips of it packed in the order in which they are used, or where it lies.
+"""The left operand of a contraction: strips of it packed in the order of use, or read in place.
 
     strip of three rows, packed:    a00 a10 a20   a01 a11 a21   a02 a12 a22 ...
 
@@ -23,7 +23,7 @@ _CLOSE = 256  # elements between neighbouring lines of the left operand that is 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-  """A part of the sums: both operands along a part of K, whether nothing was added up before it, and whether nothing will be after it."""
+  """A part of K: its range in both operands, and whether it is the first or the last part to be accumulated."""
 
   batch: list[Index]
   left: packing.Side
@@ -80,19 +80,19 @@ class Packed:
     return self.code.load(self._strip(part, m, rows), [Index(k), Index(r)], 1)
 
   def two_rows(self, part: Part, m: Any, r: int, rows: int, k: Any) -> ir.Value:
-    """The units of a row and of the one below it; behind a strip's last row comes anything."""
+    """The units of a row and of the one below it; beyond a strip's last row the contents are undefined."""
     return self.code.load(self._strip(part, m, rows), [Index(k), Index(r, 1)], 2)
 
 
 def left_operand(code: Any, d: Any) -> InPlace | Packed:
-  """The left operand, packed unless it is used too little for that."""
+  """The left operand, packed unless it is reused too little for that."""
   known = code.env.get(d.lhs)
   memory = known if isinstance(known, Memory) else None
   if known is None and isinstance(d.lhs.owner, Op) and d.lhs.owner.name == "load":
     memory = code.memory_of(d.lhs.owner.operands[0])
   if memory is None or memory.dtype != d.multiplier.dtype or d.multiplier.group > 1:
     return Packed(code, d)
-  # Lines that lie close together stay in L1 side by side; far apart, they drive each other out.
+  # Lines that lie close together stay in L1; lines far apart conflict and evict each other.
   lines = d.lf if d.left.contracted_is_last else d.lc
   close = all(isinstance(memory.strides[a], int) and memory.strides[a] <= _CLOSE for a in lines)
   return InPlace(code, d, memory) if close or d.cut.strips.count == 1 else Packed(code, d)

@@ -1,4 +1,4 @@
-"""How long the code of a kernel stays in memory: while a program exists that may call it.
+"""The lifetime of a kernel's code: it stays in memory while a program exists that may call it.
 
 XLA never forgets a handler, and an executable may outlive every Python object that led to it. So one handler serves all kernels, and a call
 names its code by an attribute, the hash of everything the code depends on:
@@ -26,13 +26,13 @@ from tilewright.runtime.linking import Linked
 from tilewright.target.cpu import slots, stuck
 from tilewright.target.cpu.processes import World
 
-TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # what XLA knows the handler and its state by
+TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # XLA's names for the handler and its state
 ATTRIBUTE, NAME_BYTES = "code", 32
 TITLE, SITE_TITLE, TITLE_BYTES = "title", 8, 184  # what a call is, for messages; where it is in the call's site
 # Which domain of several processes a call is in (its address), and which call of the program it is; where both are in the site.
 WORLD, SITE_DOMAIN, SITE_CALL = "world", SITE_TITLE + TITLE_BYTES, SITE_TITLE + TITLE_BYTES + 8
 SITE_BYTES = SITE_CALL + 8
-FACTS = "facts"  # the variable of a kernel's code that says what is special about it
+FACTS = "facts"  # the global variable of a kernel's code that holds its `Facts`
 # A record: the next one of its bucket, how many use it, the kernel's facts, the name.
 NEXT, USERS, RECORD_FACTS, NAME = 0, 8, 16, 24
 _RECORD_BYTES = NAME + NAME_BYTES
@@ -67,11 +67,11 @@ class Launcher:
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.code.address(WITHDRAW))
 
   def in_world(self, world: World) -> None:
-    """Let kernels take memory from this process's heap in what it shares with others."""
+    """Let kernels allocate from this process's heap in the shared segment."""
     ctypes.c_int64.from_address(self.code.address(slots.OWN_HEAP)).value = world.heap
 
   def register(self) -> None:
-    """Let XLA call the handler, and kernels the functions they share. It may be done again, should something have interrupted it."""
+    """Register the handler with XLA, and the shared functions with the linker. Idempotent, so it can be repeated after an interruption."""
     for name in slots.FUNCTIONS:
       linking.define(name, self.code.address(name))
     stuck.watch(self.code)
@@ -91,18 +91,18 @@ class Resident:
     ctypes.memmove(self._record + NAME, self.name.encode(), NAME_BYTES)
 
   def publish(self) -> None:
-    """Let programs find the code by its name. It may be done again."""
+    """Enter the code in the table of records, by its name. Idempotent."""
     self._launcher.publish(self._record)
 
   def hold(self) -> Hold:
-    """Not to be freed from now on, while what this gives is alive."""
+    """A handle; the code is not freed while it is alive."""
     held = Hold(self.name)
     self._launcher.retain(self._record)
     weakref.finalize(held, self._launcher.release, self._record).atexit = False
     return held
 
   def free(self) -> bool:
-    """Free the code if nothing uses it, and say whether that is so."""
+    """Free the code if nothing uses it; returns whether it was freed."""
     if not self._launcher.withdraw(self._record):
       return False
     self._code.free()
@@ -111,7 +111,7 @@ class Resident:
 
 
 class Hold:
-  """Keeps the code that has a name in memory."""
+  """A handle that keeps the code of this name in memory."""
 
   def __init__(self, name: str):
     self.name = name

@@ -4,7 +4,7 @@
         one unit of each           one unit of each
 
 A unit is 64 bits along K (see `multipliers`), so packed strips and panels already have the operands side by side. A vector of several 128
-bits has two more columns in each, and the same two rows. When the sum is done, two neighbouring accumulators become a vector of each row.
+bits has two more columns in each, and the same two rows. After the loop over K, two adjacent accumulators become a vector of each row.
 """
 
 from __future__ import annotations

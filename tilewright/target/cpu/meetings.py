@@ -1,20 +1,20 @@
-"""Devices that run a kernel together: where they find each other's memory, and how they wait.
+"""Rendezvous of the devices that run a kernel together: how they exchange addresses, and how they wait.
 
-Kernels that copy to other devices, or signal them, run on a thread of ours for each device (`threads`). The n-th time that a run of a
-program comes to one of its calls is one *meeting* of the devices of its mesh:
+Kernels that copy to other devices, or signal them, run on a thread of ours for each device (`threads`). The n-th execution of one of a
+program's calls, within a run of the program, is one *meeting* of the devices of its mesh:
 
     meeting   the run and the call, how many devices, how many have ended their body
       slot    for each device: its state, the addresses of its arrays and of its arena, and what it waits for
 
-Meetings are in a list of their *domain*: that of this process, or that of several processes, which begins a segment of memory that all of
-them map at the same address (`processes`). There a meeting, arenas and the arrays that others reach for lie in the segment, so that
-addresses mean the same everywhere, and texts are copied into the meeting.
+Meetings are in a list of their *domain*: that of this process, or that of several processes, located at the start of a shared memory
+segment that all of them map at the same address (`processes`). There a meeting, arenas and the arrays that others access are in the
+segment, so that addresses are valid in all processes, and texts are copied into the meeting.
 
-A device fills its slot when its scratch memory is ready (`enter`). Others wait for that before they touch its memory (`visit`). It leaves
-when every device has ended its body (`leave`), so that no one writes to memory that is gone. All devices run the same code: what lies at an
-offset in one arena lies there in every other.
+A device fills its slot when its scratch memory is initialised (`enter`). Others wait for that before they access its memory (`visit`). It
+leaves when every device has ended its body (`leave`), so that no device writes to freed memory. All devices run the same code: a variable
+has the same offset in every arena.
 
-A wait spins, gives way, then sleeps, and now and then asks `stuck` in Python whether it can still end. The functions are part of the
+A wait spins, yields, then sleeps, and now and then asks `stuck` in Python whether it can still end. The functions are part of the
 launcher; kernels find them by their names.
 """
 
@@ -108,7 +108,7 @@ AWAIT_TYPE = ir.FunctionType(
   I64, [PTR, I64, PTR, I32, PTR, PTR]
 )  # meeting, me, counter, wanted, where, place of an error
 IDLE_TYPE = ir.FunctionType(VOID, [PTR, I64, PTR, PTR])  # meeting, me, where, place of an error
-STUCK_TYPE = ir.FunctionType(I64, [PTR, I64])  # meeting, me: a message, or zero to go on waiting
+STUCK_TYPE = ir.FunctionType(I64, [PTR, I64])  # meeting, me: a message, or zero to continue waiting
 
 
 def emit(module: ir.Module, heaps: Heaps) -> None:
@@ -177,7 +177,7 @@ def _while(b: ir.IRBuilder, goes_on: Callable[[], ir.Value], body: Callable[[], 
 
 
 def _lock(b: ir.IRBuilder, domain: ir.Value) -> None:
-  """Hold a domain's lock. It may be that of a process that has ended: then nobody may rely on the list any more (`is_broken`)."""
+  """Take a domain's lock. Its holder may be a process that has ended: the list is then no longer reliable (`is_broken`)."""
   lock = at(b, domain, LOCK_OF_DOMAIN)
   taken = lambda: b.and_(
     b.icmp_unsigned("!=", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0)), b.not_(is_broken(b, domain))
@@ -218,13 +218,13 @@ def _is_shared(b: ir.IRBuilder, domain: ir.Value) -> ir.Value:
 
 
 def _copy_text(b: ir.IRBuilder, text: ir.Value, place: ir.Value, room: int) -> None:
-  """A text that others may read; it is cut where there is no room."""
+  """Copy a text for other processes; it is truncated to the room there is."""
   b.store(I8(0), at(b, place, room - 1))
   b.call(external(b.module, "strncpy", PTR, [PTR, PTR, I64]), [place, text, i64(room - 1)])
 
 
 def _waits_at(b: ir.IRBuilder, own: ir.Value, where: ir.Value) -> None:
-  """Say at which line a device waits."""
+  """Record the line at which a device waits."""
   _copy_text(b, where, at(b, own, WHERE_TEXT), LINE_BYTES)
   _set(b, b.ptrtoint(at(b, own, WHERE_TEXT), I64), at(b, own, WHERE))
 
@@ -293,7 +293,7 @@ def _emit_wait(module: ir.Module) -> ir.Function:
 
 
 def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
-  """The slot of another device once it is there; null after an error."""
+  """The slot of another device once it has arrived; null after an error."""
   b = _function(module, VISIT, VISIT_TYPE)
   meeting, me, other, where, error = b.function.args
   found = slot(b, meeting, other)
@@ -321,7 +321,7 @@ def _emit_await(module: ir.Module, wait: ir.Function) -> None:
 
 
 def _emit_idle(module: ir.Module) -> None:
-  """All cores of a device wait: one nap, in which others see that, and now and then a question to Python."""
+  """All cores of a device wait: one nap, during which the slot shows that, and now and then a call of `stuck` in Python."""
   b = _function(module, IDLE, IDLE_TYPE)
   meeting, me, where, error = b.function.args
   own = slot(b, meeting, me)
@@ -428,7 +428,7 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
 
 
 def _emit_enter(module: ir.Module, join: ir.Function) -> None:
-  """Null where a process of the domain has ended, or its memory is full."""
+  """Emit `enter`; it returns null where a process of the domain has ended, or its memory is full."""
   b = _function(module, ENTER, ENTER_TYPE)
   domain = domain_of_site(b, b.function.args[1])
   _lock(b, domain)
@@ -455,7 +455,7 @@ def _unlink(b: ir.IRBuilder, meeting: ir.Value) -> None:
 
 
 def _emit_arrive(module: ir.Module, join: ir.Function) -> None:
-  """`arrive(…)` joins a meeting of kernels that never wait; gives it to the last who comes, and null to the others."""
+  """`arrive(…)` joins a meeting of kernels that never wait; returns it to the last device to arrive, and null to the others."""
   b = _function(module, ARRIVE, ENTER_TYPE)
   domain = domain_of_site(b, b.function.args[1])
   _lock(b, domain)

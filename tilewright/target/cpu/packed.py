@@ -1,4 +1,4 @@
-"""Rows of elements of less than a byte, as XLA:CPU keeps them in memory, and one byte per element, as code computes with them.
+"""Packing and unpacking of sub-byte elements: packed as XLA:CPU keeps them in memory, one byte per element in the emitted code.
 
 XLA packs arrays of such elements, in FFI buffers too: two int4 or float4_e2m1fn to a byte, four int2, the first in the lowest bits (seen
 with jax 0.10.2 and 0.11.2). A row may begin and end inside of a byte:
@@ -6,8 +6,8 @@ with jax 0.10.2 and 0.11.2). A row may begin and end inside of a byte:
     unpack(array, offset, row, count)     row[i] = element `offset + i` of the array
     pack(array, offset, row, count)       the other way
 
-Whole bytes go as vectors. Bytes at the ends may hold elements of neighbours, which other threads may be writing, so there each element is
-put in atomically.
+Whole bytes are processed as vectors. Bytes at the ends may hold elements of adjacent rows, which other threads may be writing, so there
+each element is written atomically.
 """
 
 from __future__ import annotations

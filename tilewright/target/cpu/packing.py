@@ -2,8 +2,8 @@
 
     pack(code, side, memory, batch, first, width):   memory[k, j] = operand[first + j, k]      for all k, and j < width
 
-If neighbours along the panel lie side by side in the operand's memory, vectors are read along the panel. If neighbours along K do, squares
-are read along K and transposed in registers. Elements are converted on the way, and small ones joined to units of 32 or 64 bits (see
+If the operand is contiguous along the panel, vectors are read along the panel. If it is contiguous along K, squares are read along K and
+transposed in registers. Elements are converted while they are packed, and small ones joined to units of 32 or 64 bits (see
 `multipliers`).
 """
 

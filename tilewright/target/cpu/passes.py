@@ -1,4 +1,4 @@
-"""Which tiles of a block get a buffer, and which of them are computed in one pass.
+"""Materialisation and fusion: which tiles of a block get a buffer, and which of them are computed in one pass.
 
 A tile is computed where its elements are needed, by a loop nest around the whole expression (`target.llvm.code`). A tile with several
 uses is computed once if all of them are reached by the same pass at the same element, however long the expression is:

@@ -1,13 +1,13 @@
-"""Devices of several processes of one host: the memory they share, and what is seen of a process that ends.
+"""Shared memory between the processes of one host whose devices communicate, and the detection of a process that ends.
 
     world = processes.world_of((0, 1, 2, 3))       # in each of them, when it lowers a program that talks; None with one process
 
-The processes agree by the store of `jax.distributed`. The first makes a segment (`segments`) at an address that is free everywhere, the
-others map it, and all say how that went: either every process has the memory, or none uses it. It begins with a domain (`slots`), behind
-which lie its heaps: the meetings', and one for each process.
+The processes coordinate through the key-value store of `jax.distributed`. The first creates a segment (`segments`) at an address that is
+free in all of them, the others map it, and all report the result: either every process maps the memory, or none uses it. It begins with a
+domain (`slots`), followed by its heaps: that of the meetings, and one for each process.
 
-A thread in each process sleeps until another one ends, which the kernel says at once (pidfd). It marks the domain as broken: nothing is
-waited for any more, and what was under way is an error that names the process.
+A thread in each process sleeps until another process ends, which the OS reports at once (pidfd). It marks the domain as broken: all waits
+end, and calls in progress fail with an error that names the process.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NotSharedError(errors.UnsupportedFeatureError):
 
 @dataclasses.dataclass(frozen=True)
 class World:
-  """Processes that see a domain, by its address."""
+  """The processes that share a domain, and its address."""
 
   processes: tuple[int, ...]
   own: int
@@ -58,7 +58,7 @@ class World:
 
   @property
   def ended(self) -> str:
-    """What is to be said of a process that has ended; empty while all are there."""
+    """The message about a process that has ended; empty while all are running."""
     if not ctypes.c_int64.from_address(self.domain + slots.BROKEN).value:
       return ""
     return ctypes.string_at(self.domain + slots.SAID).decode(errors="replace")

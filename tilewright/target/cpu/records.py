@@ -1,4 +1,4 @@
-"""The native part of `lifetime`: a table of records by name, and what XLA calls when it builds, runs and deletes programs.
+"""The native part of `lifetime`: a table of records by name, and the callbacks by which XLA builds, runs and deletes programs.
 
     instantiate(frame)      finds the record that the call's attribute names, counts a user, and gives the call a state, its *site*
     execute(frame)          finds the record by its site, and launches the kernel
@@ -12,8 +12,8 @@ A site is a record's address and the call's title, in memory of its own: all dev
 calls. The title, for messages, is a second attribute of calls that meet other devices; a third, of those that meet devices of
 other processes, is two numbers, which are the same in all of them: the domain's address, and which call of the program this is.
 
-The table is an array of lists, under a lock that is held for a few instructions. Users are added under the lock or by who has one already,
-so that a record that has none under the lock gets no more.
+The table is an array of lists, under a lock that is held for a few instructions. Users are added under the lock, or by a caller that is
+already a user, so that a record without users under the lock gets no more.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _emit_find(module: ir.Module, buckets: ir.Value) -> ir.Function:
 
 
 def _answer_version(b: ir.IRBuilder, frame: ir.Value) -> None:
-  """Return what XLA asks for when a handler is registered, if that is what this call is about.
+  """Answer XLA's metadata query at the registration of a handler, if this call is that query.
 
   The type of the state is left unknown: XLA may ask before it has numbered the type, and wants the same answer should it ask again.
   """

@@ -1,7 +1,7 @@
-"""The first few elements of a line, in order, by one pass over it.
+"""Top-k of a line by one pass over it.
 
-The best ones so far are kept in order. A vector of elements is compared with the last of them; mostly none is better, and the pass goes on.
-One that is better goes in at its place, behind its equals, so that of equal elements the first ones stay.
+The best k elements so far are kept sorted. A vector of elements is compared with the last of them; usually none is better, and the pass
+continues. A better one is inserted at its position, after its equals, so that of equal elements the first ones are kept (stable).
 """
 
 from __future__ import annotations

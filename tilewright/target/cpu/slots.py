@@ -1,4 +1,4 @@
-"""Where things are in a meeting of devices (`meetings`), for the native code that fills it and the Python that reads it."""
+"""The memory layout of a meeting of devices (`meetings`), shared by the native code that fills it and the Python that reads it."""
 
 from __future__ import annotations
 

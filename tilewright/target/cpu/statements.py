@@ -1,4 +1,4 @@
-"""Ops that are carried out where they stand: memory, control flow, and values that need a buffer."""
+"""Rules for ops that are emitted in program order: memory, control flow, and values that need a buffer."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _window_store(code: Code, op: Op) -> None:
 
 
 def _accumulates(code: Code, ref: Value, value: Value, memory: Memory) -> bool:
-  """`ref += dot(…)`: the contraction starts from what stands in the ref instead of from zero."""
+  """`ref += dot(…)`: the accumulators start from the contents of the ref instead of from zero."""
   add_op = value.owner
   if not isinstance(add_op, Op) or add_op.name != "add" or value in code.env:
     return False
@@ -107,7 +107,7 @@ def _epilogue(code: Code, dot: Op, block: Block) -> tuple[Op, set[Value]] | None
   The contraction can wait for the store if nothing changes memory before that, and if no operand reads what is stored to.
   """
   result, here = dot.results[0], set(block.ops)
-  small = ty.is_float(result.tile.dtype) and result.tile.dtype.itemsize < 4  # rounded once more than its sums
+  small = ty.is_float(result.tile.dtype) and result.tile.dtype.itemsize < 4  # rounded once more than its accumulators
   if result.tile.rank != 2 or dot.attrs["batch"] != ((), ()) or small:
     return None
   store: Op | None = None
@@ -169,7 +169,7 @@ def _alloc(code: Code, op: Op) -> None:
 
 
 def poison(code: Code, memory: Memory, shape: Any) -> None:
-  """Fill fresh memory with values no one should read."""
+  """Fill fresh memory with poison, which must not be read."""
   value = poison_value(memory.dtype)
   code.nest(shape, lambda index, lanes: code.store(memory, index, ty.element(memory.dtype, value, lanes)))
 

@@ -1,4 +1,4 @@
-"""Whether a wait between devices can still end, and what to say if it cannot.
+"""Deadlock detection: whether a wait between devices can still end, and the error message if it cannot.
 
 Native code asks this (`tilewright_stuck`) a few times a second while a device waits. The answer is a message, which ends the wait with an
 error, or nothing. A wait cannot end if
@@ -7,8 +7,8 @@ error, or nothing. A wait cannot end if
 - every device of the run waits or has ended its body, and none has moved between two looks, or
 - a device has not come at all after `TILEWRIGHT_TIMEOUT` seconds (40 unless said, as long as XLA waits for its own collectives).
 
-Two looks are enough: a device that is seen in the same wait twice was in it all the time between, so that at the moment between the looks
-nobody was left who could signal.
+Two looks are enough: a device that is seen in the same wait twice was in it all the time between, so between the two looks no device was
+left that could signal.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Slot:
 
   @property
   def is_blocked(self) -> bool:
-    """Whether it waits for what has not come."""
+    """Whether it waits for a condition that does not hold yet."""
     return self.state == INSIDE and bool(self.where) and self.counted < self.wanted
 
   @property
@@ -299,7 +299,7 @@ def _ended(domain: int) -> str:
 
 
 def _may_go(meeting: Meeting, away: dict[int, Slot], waited: float) -> str | None:
-  """A device whose body is over may go though others have not come, if those are stuck elsewhere or do not come in time."""
+  """A device whose body has ended may leave although others have not arrived, if those are stuck elsewhere or time out."""
   if any(s.state == INSIDE for s in meeting.slots):
     return None
   missing = [s for s in meeting.slots if s.state == ABSENT]
@@ -344,7 +344,7 @@ def watch(launcher: Linked) -> None:
 
 
 def _look_after_gangs() -> None:
-  """Nobody waits in a gang that is not complete, so this thread looks after it: those who came get an error after the timeout."""
+  """No thread waits in an incomplete gang, so this thread watches it: devices that arrived get an error after the timeout."""
   launcher, domain = _launcher[0], own_domain()
   unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(slots.UNLINK))
   abandon = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(launcher.address(slots.ABANDON))

@@ -1,14 +1,14 @@
-"""Kernels that reach for other devices, from XLA's call to its answer.
+"""Kernels that access other devices, from XLA's call to its completion.
 
-XLA computes for all devices on one pool of threads, so that a kernel that waits must not hold one of them. Its handler gives XLA a future
-and returns. There are two ways on:
+XLA computes for all devices on one thread pool, so a kernel that waits must not block one of its threads. Its handler returns a future to
+XLA. The kernel then runs in one of two ways:
 
     a kernel with waits      runs on a thread of ours (`threads`), one for each device
-    a gang                   kernels that never wait and reach for arrays only: nothing runs before all devices are there. The last one to
-                             come runs the bodies of all, with the help of some threads if they are large, and answers for all, on a
-                             thread for each
+    a gang                   kernels that never wait and access only arrays: nothing runs before all devices have arrived. The last one to
+                             arrive runs the bodies of all, with the help of some threads if they are large, and completes all futures,
+                             on a thread for each
 
-A gang has nobody who waits: an all-reduce of a few numbers costs each device but the last an entry in a list.
+In a gang no thread waits: an all-reduce of a few numbers costs each device but the last only a list entry.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Talking:
     return failed
 
   def _join(self, b: ir.IRBuilder, state: ir.Value, facts: ir.Value, site: ir.Value, run: ir.Value) -> None:
-    """Come to a gang; the last one lets it work. Others must not touch their state any more."""
+    """Join a gang; the last one to arrive runs it. The others must not access their state afterwards."""
     arrays = at(b, state, state_of.ARRAYS)
     me = b.call(read(b, facts, state_of.WHO, _WHO.as_pointer()), [arrays])
     count, is_large = (read(b, facts, offset, I64) for offset in (state_of.DEVICES, state_of.IS_LARGE))
@@ -92,7 +92,7 @@ class Talking:
     return meetings.slot(b, meeting, device)
 
   def _emit_gang(self) -> ir.Function:
-    """`gang(meeting, own)`: run bodies until none is left. Who goes last lets all be answered and frees the meeting.
+    """`gang(meeting, own)`: run bodies until none is left. The last thread to finish completes all futures and frees the meeting.
 
     What XLA computes next for a device runs inside of its answer, and may wait for that of another device: each is given on a thread of its
     own, but that for the device `own`, whose call to the handler this is.
@@ -148,7 +148,7 @@ class Talking:
     b.ret_void()
 
   def _emit_talker(self) -> ir.Function:
-    """`talker(state)`: run a kernel that waits. Where other processes see its arrays, copies of them in shared memory stand for them."""
+    """`talker(state)`: run a kernel that waits. Arrays that other processes access are replaced by copies in shared memory."""
     talker = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "talker")
     talker.linkage = "internal"
     (state,) = talker.args
@@ -221,7 +221,7 @@ class Talking:
     return function
 
   def _emit_stage_out(self) -> ir.Function:
-    """`stage_out(state)`: bring results to where XLA wants them, and give the memory back."""
+    """`stage_out(state)`: copy results to XLA's buffers, and free the shared memory."""
     function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "stage_out")
     function.linkage = "internal"
     b = ir.IRBuilder(function.append_basic_block("entry"))

@@ -1,8 +1,8 @@
-"""Threads for kernels that may wait for each other: each runs on one of its own.
+"""A thread pool for kernels that may wait for each other: each runs on a thread of its own.
 
-    hire(work, job)     an idle thread calls `work(job)`, or a new one; then it waits for the next job, on a semaphore of its own
+    hire(work, job)     an idle thread, or a new one, calls `work(job)`; then it waits for the next job, on a semaphore of its own
 
-There are as many threads as kernels waited at the same time at most. They are never ended.
+There are at most as many threads as kernels that waited at the same time. They never exit.
 """
 
 from __future__ import annotations

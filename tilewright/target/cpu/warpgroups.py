@@ -1,12 +1,12 @@
-"""Warpgroups of a block on the CPU: coroutines of one thread, which take turns where one waits.
+"""Warpgroups of a block on the CPU: coroutines of one thread, which yield where they wait.
 
-    point(args, sizes, arena, number)     one block: lets its warpgroups begin, and gives each its turn until all are done
+    point(args, sizes, arena, number)     one block: starts its warpgroups, and schedules them round-robin until all are done
       start(state, group)                 the first turn of a warpgroup, on a stack of its own
         warpgroup(state, group)           its way through the body
-          await: not yet? ──► back to `point`, which goes on with the next one
+          await: not yet? ──► back to `point`, which continues with the next one
 
-Only one of them runs at a time, so that nothing needs to be atomic. If in a whole round none of them gets any further, none ever will: that
-is a DeadlockError, with the line at which each of them waits.
+Only one of them runs at a time, so nothing needs to be atomic. If none of them makes progress in a whole round, none ever will: that is a
+DeadlockError, with the line at which each of them waits.
 
 A barrier is a number of arrivals, and for each warpgroup a number of waits: the n-th wait is for n times the arrivals of a phase. If
 another phase has ended by then, the wait fails, as a GPU would wait for ever.
@@ -92,7 +92,7 @@ class Turns:
     b.store(i64(1), at(b, self.state, _PROGRESS))
 
   def give_way(self) -> None:
-    """Let others run until it is this one's turn again."""
+    """Yield until it is this one's turn again."""
     b = self.b
     swap = external(b.module, "swapcontext", I32, [PTR, PTR])
     b.call(swap, [b.load(self.own(_CONTEXT), typ=PTR), read(b, self.state, _MAIN)])

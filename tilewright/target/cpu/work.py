@@ -1,4 +1,4 @@
-"""How long one thread takes for a kernel, roughly, and how many threads are worth waking for it.
+"""Cost model: roughly how long one thread takes for a kernel, and how many threads are worth waking for it.
 
     nanoseconds(kernel, lanes)      about; infinite where the grid or a loop has no known length
     threads(36_000.0)               6

@@ -1,4 +1,4 @@
-"""What the targets that are LLVM share: how a body becomes code, and what is around that code.
+"""Code generation shared by the targets that emit LLVM IR: how a body becomes code, and the infrastructure around that code.
 
     code        a tile is computed where its elements are needed: from `memory`, in `loops`
     statements  control flow (`control`), semaphores, sorting, gathers and scatters (`gathering`), masked stores (`masking`)

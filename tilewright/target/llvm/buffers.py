@@ -1,4 +1,4 @@
-"""The buffers of a kernel, by the names users know them by: to refuse sizes that no machine has, and to say what memory was for.
+"""The buffers of a kernel, by the user's names: to reject sizes that exceed the machine's memory, and for error messages.
 
 scratch_shapes[0]: f32[1000000, 1000000] (3.6 TiB)
 """

@@ -1,4 +1,4 @@
-"""Calling native code through XLA's FFI: what operands and results look like there, and which of them share memory.
+"""Calling native code through XLA's FFI: the types and layouts of operands and results, and which of them are aliased.
 
 XLA packs arrays of less than eight bits per element. Where a target's code reads and writes them so, they are handed over as they are; the
 others are unpacked by XLA before the call, to one element per byte, and packed after it.
@@ -37,12 +37,12 @@ def keeping(program: Any) -> Iterator[None]:
 
 
 def program() -> Any:
-  """The program that is being lowered, or None where nobody says."""
+  """The program that is being lowered, or None if it is not known."""
   return _program.get()
 
 
 def keep(held: Any) -> None:
-  """Keep something as long as the program that is being lowered; for ever where nobody says which one that is."""
+  """Keep something as long as the program that is being lowered; for ever if that is not known."""
   found = program()
   (_kept_for_ever.append if found is None else found.add_keepalive)(held)
 
@@ -102,14 +102,14 @@ def call(
       aliases[len(operands) + len(extra)] = target
       extra.append(operands[operand])
       if kernel.body.params[source] in written:
-        # What the body writes to its blocks is not for the caller to see: a result that nobody uses makes XLA copy the operand.
+        # The body's writes to its input blocks must not be visible to the caller: an aliased unused result makes XLA copy the operand.
         aliases[operand] = len(results)
         results.append(jax.ShapeDtypeStruct(operands[operand].shape, operands[operand].dtype))
   for output in poisoned:
     aliases[len(operands) + len(extra)] = output
     extra.append(_unpacked(jnp.full(avals[output].shape, poison_value(avals[output].dtype), avals[output].dtype)))
   run = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
-  # XLA keeps a call with side effects unless this attribute says that it may go when nobody uses its outputs.
+  # XLA keeps a call with side effects unless this attribute allows its removal when its outputs are unused.
   removable = {"xla_allow_dce_side_effecting_op": "true"} if kernel.has_side_effects and kernel.is_removable else {}
   with set_xla_metadata(**removable):
     outputs = run(*operands, *extra, **attributes)

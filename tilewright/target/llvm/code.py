@@ -1,7 +1,7 @@
 """Code generation for a kernel body: tiles become loops of vector code.
 
 A tile value is not computed when it is defined but when something needs its elements: `value_at(v, index, lanes)` emits code for the
-elements at an index, following operands as far as memory. So a chain of elementwise ops, broadcasts and transposes becomes one loop
+elements at an index, following operands as far as memory. So a chain of elementwise ops, broadcasts and transposes is fused into one loop
 nest around its last op, a store, with no temporary. A value gets a buffer (is *materialised*) where that would be wrong or slow:
 
 - a reduction, contraction or concatenation, which needs its operands many times;
@@ -43,7 +43,7 @@ class Position:
 
 
 class Code(Accesses):
-  """The state of emitting one function. Targets say where values are kept; `statements` are the ops carried out where they stand."""
+  """The state of emitting one function. Targets decide where values are kept; `statements` are the ops emitted in program order."""
 
   target = ""  # the name that errors give it
   meetings = frozenset({"arrive", "await", "meet"})  # ops between which others may write
@@ -291,7 +291,7 @@ class Code(Accesses):
     raise NotImplementedError
 
   def inner_block(self, block: Block, slots: Sequence[Any]) -> None:
-    """A block that may run several times, or not at all, and what it yields. What it computes for itself nobody else finds."""
+    """A block that may run several times, or not at all, and what it yields. Values computed inside are not visible outside."""
     outer = dict(self.env)
     self.block(block)
     self.write_slots(block.yielded, slots)
@@ -407,7 +407,7 @@ class Code(Accesses):
     """Called before the ops of a block: decide which of its tiles are kept."""
 
   def before_statement(self, op: Op) -> None:
-    """Called before an op that is carried out where it stands."""
+    """Called before an op that is emitted in program order."""
 
   def _define(self, v: Value, op: Op, uses: int) -> None:
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a reduction starts from, and how it combines two values, or the lanes of a vector."""
+"""Reductions: the identity of each kind, and how it combines two values, or the lanes of a vector."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tilewright.tile.types import TileType
 
 
 def identity(kind: str, dtype: Any) -> Any:
-  """What a reduction starts from."""
+  """The identity of a reduction."""
   dtype = np.dtype(dtype)
   if kind in ("sum", "or", "xor"):
     return 0

@@ -1,4 +1,4 @@
-"""Loops and branches. What is carried lives in slots; the code object says where those are, and how they are read and written.
+"""Loops and branches. Carried values live in slots; the code object decides where those are, and how they are read and written.
 
 new_slot(value)              a place for a carried value
 write_slots(values, slots)   replace what slots hold, all at once

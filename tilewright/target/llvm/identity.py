@@ -1,4 +1,4 @@
-"""What machine code for a kernel depends on, as text: the key of the cache on disk.
+"""The key of the cache on disk: everything that the machine code of a kernel depends on, as text.
 
 The key is taken from the tile IR as lowered, so that a process that finds its code on disk neither simplifies the kernel nor generates
 LLVM IR. Everything after the lowering is this package's own code, which is part of the key as the hash of its sources.

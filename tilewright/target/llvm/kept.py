@@ -1,4 +1,4 @@
-"""Native code by what it is made of: in this process, else on disk, else made now.
+"""A content-addressed cache of native code: in this process, else on disk, else compiled now.
 
     code = Kept("cpu", link)        `link(name, bytes)` brings code into memory
     code.find(name)                 it, if this process or the disk has the code

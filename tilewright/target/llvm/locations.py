@@ -7,8 +7,8 @@
 
 Nothing is recorded otherwise, so that code, caches and golden files are the same as ever. Where it is, the instructions are the same
 too: LLVM's passes must not look at debug locations. While code is emitted, `at` marks instructions with the text of a location; `attach`
-makes metadata of these marks when a module is complete, since a location belongs to the function in which its instruction stands. An
-instruction without a mark gets line 0, which says that it is nobody's.
+makes metadata of these marks when a module is complete, since a location belongs to the function that contains its instruction. An
+instruction without a mark gets line 0, which means that it has no source line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Stores of some elements only: `store(ref, select(mask, new, load(ref)))`, the others of which are not touched.
+"""Masked stores: `store(ref, select(mask, new, load(ref)))` writes only the elements where the mask holds.
 
-What a mask leaves out is not written back, as another instance may have changed it since it was read.
+The other elements are not written back, as another instance may have changed them since they were read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOADS = {"store": "load", "window_store": "window_load"}
 
 
 def written_where(code: Any, op: Op, memory: Memory) -> tuple[Value, Value] | None:
-  """A mask and what a store writes where it holds; None if it writes all elements, or what stood there has changed since."""
+  """A mask and what a store writes where it holds; None if it writes all elements, or the ref has changed since the load."""
   ref, value, *starts = op.operands
   select = value.owner
   if not isinstance(select, Op) or select.name != "select" or value in code.env:

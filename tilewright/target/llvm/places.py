@@ -1,6 +1,6 @@
-"""Where a block lies in its array: what an index map says, along each dimension.
+"""The location of a block in its array: the result of an index map, along each dimension.
 
-A block is a run of elements from a start on, of which only some may count (a bounded slice), or elements at given numbers (an indirect
+A block is a contiguous range of elements, of which only some may be valid (a bounded slice), or elements at given numbers (an indirect
 dimension).
 """
 

@@ -1,4 +1,4 @@
-"""Semaphores as plain counters: whoever shares one runs in the same order, so a wait finds its count or never will.
+"""Semaphores as plain counters: all users of one run sequentially in one thread, so a wait is satisfied at once or never.
 
 A target says what counters are and what it means to fail; the rest is here:
 

@@ -1,4 +1,4 @@
-"""Where the elements of a tile come from: for each op, the index into its operands that an index into its result asks for.
+"""Index maps of ops: for each op, the index into its operands that an index into its result depends on.
 
 Three tables: `MOVES` are the ops whose result is an operand's element as it is, `SOURCES` those that make elements out of nothing, and
 everything else computes elementwise from operands at the same index.

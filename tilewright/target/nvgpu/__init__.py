@@ -7,7 +7,7 @@
             │ passes.matmul_plans, passes.k_loops             │ started and waited for, and a verifier looks for races
             │ passes.layouts                                  │ passes.layouts
             ▼                                                 ▼
-    emit    whole_kernel picks the form: points of a grid, a pipeline, or warpgroups by hand
+    emit    whole_kernel picks the form: grid points, a pipeline, or explicit warpgroups
             code, statements, ops, dot, pipeline, by_hand write LLVM; units are the instructions
             │ emit.ptx
             ▼
@@ -15,9 +15,9 @@
 
 Folders:
 
-    arch      what architectures are like, as data
+    arch      descriptions of the architectures, as data
     ir        the GPU level: its ops, a verifier, and which products are in flight
-    passes    what is decided before code is written
+    passes    analyses and decisions before code is emitted
     emit      LLVM, by hardware unit
     host      the launcher, the driver, devices of several architectures, lifetime of code
 """

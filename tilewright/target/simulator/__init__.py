@@ -1,7 +1,7 @@
-"""The simulated machine: devices with several cores, shared memory, copy engines and semaphores, on the host.
+"""The simulated machine: devices with several cores, shared memory, DMA engines and semaphores, on the host.
 
-It runs a kernel as written, each core in a thread of its own, so that kernels that talk to each other work, and watches what
-they do: waits that never end, accesses outside of a buffer, races. `run(kernel, *operands)` is the lowering, `register` gives a
+It runs a kernel as written, each core in a thread of its own, so that kernels that communicate work, and detects deadlocks,
+out-of-bounds accesses and races. `run(kernel, *operands)` is the lowering, `register` gives a
 primitive its rule.
 
 | module     | holds                                                                   |

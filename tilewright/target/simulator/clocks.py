@@ -1,4 +1,4 @@
-"""Finding races with vector clocks.
+"""Race detection with vector clocks.
 
 Every core has an entry in each clock, and so has every copy in flight (copies share the entries that are left). Entry i of a
 core's clock is the latest moment of agent i that this core knows to have passed: it learns of others by waiting on a semaphore,
@@ -23,7 +23,7 @@ log = logging.getLogger("tilewright.simulator")
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-  """Who touches memory, how, and in which line."""
+  """An access to memory: by which agent, of which kind, at which line."""
 
   agent: str
   action: str

@@ -127,7 +127,7 @@ def _while(
 
 
 def _chosen(going: np.ndarray, new: Any, old: Any) -> Any:
-  """`vmap` of a loop: elements whose condition no longer holds keep what they have."""
+  """`vmap` of a loop: elements whose condition no longer holds keep their values."""
   which = going.reshape(going.shape + (1,) * (new.ndim - going.ndim))
   return (jnp if is_key(new.dtype) else np).where(which, new, old)
 

@@ -93,7 +93,7 @@ class Context:
     return self.update(view, lambda _: new, mask)
 
   def update(self, view: Any, new: Callable[[Any], Any], mask: Any = None, *, atomic: bool = False) -> Any:
-    """Replace what stands in a view by a function of it, which no one else can come between; gives what stood there."""
+    """Read-modify-write of a view by a function, atomically with respect to other cores; returns the old contents."""
 
     def masked(old: Any) -> Any:
       return new(old) if mask is None else np.where(np.asarray(mask), np.asarray(new(old)), old)

@@ -1,9 +1,9 @@
 """A kernel over its grid, on the cores of one device.
 
-Before a point of the grid, its blocks are copied from the arrays into memory of the core, unless they are there already from the
-point before; output blocks are written back when the core moves on to another block, and at the end. Dimensions that the user
-called parallel come first in the grid. Their points are visited in a random order (so that a kernel that depends on the order
-is found out) and dealt to the cores in equal stretches. On a mesh every point is a core of its own.
+Before a point of the grid, its blocks are copied from the arrays into memory of the core, unless they are still there from the
+previous point; output blocks are written back when the core moves on to another block, and at the end. Dimensions that the user
+declared parallel come first in the grid. Their points are visited in a random order (so that a kernel that depends on the order
+is detected) and distributed to the cores in equal contiguous ranges. On a mesh every point is a core of its own.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def place_of(mapping: BlockMapping, indices: Sequence[int], prefetched: Sequence
 
 
 def _check_place(mapping: BlockMapping, place: Place, instance: Instance, *, is_output: bool) -> None:
-  """A block may hang over the edge of its array, but no block begins beyond it."""
+  """A block may extend past the edge of its array, but no block begins beyond it."""
   if instance.program.options.out_of_bounds_reads != "raise" and not is_output:
     return
   for axis, (kind, part, dim) in enumerate(zip(mapping.block_shape, place.parts, mapping.array_aval.shape)):
@@ -233,7 +233,7 @@ class CoreRun:
     evaluate(self.program.kernel.jaxpr, (), [*self.scalars, *self.blocks, *self.scratch], instance)
 
   def _move(self, i: int, mapping: BlockMapping, place: Place, instance: Instance) -> None:
-    """Bring the block at `place` into this core's memory, unless it is there."""
+    """Copy the block at `place` into this core's memory, unless it is there."""
     if place.same_as(self.places[i]):
       return
     is_output = i >= self.mapping.num_inputs

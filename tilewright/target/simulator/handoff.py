@@ -1,11 +1,11 @@
-"""Calls that XLA does not wait for in a thread of its own, and whose errors are one line.
+"""Asynchronous FFI calls, which do not block a thread of XLA's, with one-line errors.
 
-A kernel that talks to other devices may block until they arrive. XLA runs all devices of a host on one small thread pool: were
+A kernel that communicates with other devices may block until they arrive. XLA runs all devices of a host on one small thread pool: were
 the callback to block there, on a machine with few cores the other devices would find no thread to arrive on. So the call that
 XLA makes only starts a Python thread and gives XLA a future; the thread copies the results into place and completes it.
 
     XLA's thread:  handler → future, thread started → back to other work
-    our thread:    kernel on this device … waits … done → results copied → future complete → XLA goes on
+    our thread:    kernel on this device … waits … done → results copied → future complete → XLA continues
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _error(api: int, error: BaseException) -> int:
 
 
 def _answer_version(frame: int, state_type: int) -> bool:
-  """If XLA asks for which version the handler was written, say so."""
+  """Answer XLA's query for the API version of the handler, if this call is that query."""
   extension = _pointer(frame + ffi.FRAME_EXTENSION)
   if not extension:
     return False

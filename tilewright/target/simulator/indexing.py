@@ -1,8 +1,8 @@
 """Reading and writing through ref transforms, in place, on NumPy arrays.
 
 The same meaning as in the portable target (`target.xla.refs`), but with concrete indices: most transforms are NumPy views, so a
-write through them lands in the buffer. What lies outside of the array is a given fill when read and dropped when written; who
-calls decides beforehand, with `first_outside`, whether that is an error.
+write through them lands in the buffer. Out-of-bounds elements are a given fill when read and dropped when written; the caller
+decides beforehand, with `first_outside`, whether that is an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From a kernel in a JAX program to the simulated machine: one call per device.
 
 XLA calls the kernel on each device with the operands as NumPy arrays: on the CPU by `handoff`, which gives an error back without the
-traceback of a callback in front of it, elsewhere by a callback. The calls find each other here: a kernel that talks to other devices starts
-when all have arrived and ends when all have finished.
+traceback of a callback in front of it, elsewhere by a callback. The calls are matched here: a kernel that communicates with other devices
+starts when all have arrived and ends when all have finished.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ _jax.mlir.register_lowering(simulate_p, _lower_on_cpu, platform="cpu")
 
 
 def run(kernel: Kernel, *operands: Any, communicates: bool = True) -> list[Any]:
-  """Run a kernel on the simulated machine; `communicates` says that it talks to other devices."""
+  """Run a kernel on the simulated machine; `communicates` tells whether it communicates with other devices."""
   axes = tuple(_jax.core.get_axis_env().axis_sizes.items())
   position = [jnp.stack([lax.axis_index(name) for name, _ in axes])] if axes else []
   encoded = [*position, *(_encode(x) for x in operands)]

@@ -1,7 +1,7 @@
-"""The machine: devices with cores that run side by side, their memories, semaphores and copy engines.
+"""The machine: devices with cores that run concurrently, their memories, semaphores and DMA engines.
 
-A `World` is one kernel call on all the devices that take part in it. Every core is a thread; one lock guards all memory, and
-whoever changes a semaphore wakes all who wait. A wait that cannot end is found when it begins (or when a core finishes):
+A `World` is one kernel call on all participating devices. Every core is a thread; one lock guards all memory, and every change of a
+semaphore wakes all waiting threads. A deadlock is detected when a wait begins (or when a core finishes):
 
     every core that has not finished waits, no semaphore waited for is high enough, and no pending copy would signal one.
 
@@ -183,7 +183,7 @@ class World:
   def update(
     self, core: Core, view: Any, where: str, new: Callable[[Any], Any], mask: Any = None, *, atomic: bool = False
   ) -> Any:
-    """Replace what stands in a view by a function of it, as one step; gives what stood there.
+    """Atomic read-modify-write of a view by a function; returns the old contents.
 
     An atomic update never races with another one, so it is not watched.
     """
@@ -207,7 +207,7 @@ class World:
     *,
     atomic: bool = False,
   ) -> Any:
-    """Add to a view, or combine with it otherwise, repeated indices several times; gives what stood there."""
+    """Add to a view, or combine with it otherwise, repeated indices several times; returns the old contents."""
     found, transforms = memory.resolve(view)
     with self.changed:
       self._check(found, transforms, where, "write", mask)
@@ -218,13 +218,13 @@ class World:
       return old
 
   def fetch(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], where: str) -> np.ndarray:
-    """A block of an array, as the pipeline around a kernel reads it: what hangs over the edge is uninitialised."""
+    """A block of an array, as the pipeline around a kernel reads it: out-of-bounds elements are uninitialised."""
     with self.changed:
       self._note_block(core, found, parts, where, writes=False)
       return np.array(indexing.take(found.array, parts, found.fill))
 
   def deposit(self, core: Core, found: Buffer, parts: Sequence[indexing.Part], new: np.ndarray, where: str) -> None:
-    """Write a block back: what hangs over the edge is dropped."""
+    """Write a block back: out-of-bounds elements are dropped."""
     with self.changed:
       self._note_block(core, found, parts, where, writes=True)
       indexing.put(found.array, parts, new)
@@ -246,7 +246,7 @@ class World:
     if mask is not None and not np.any(np.asarray(mask) & ~indexing.is_inside(found.shape, transforms)):
       return
     if len(transforms) > 1 and indexing.is_inside(bounds, transforms).all():
-      return  # a view may hang over the edge, if what is taken of it does not
+      return  # a view may extend past the edge, if the accessed elements do not
     axis, _, dim = outside
     advice = (
       " Mask it, clamp the index, or use out_of_bounds_reads='uninitialized'."
@@ -377,7 +377,7 @@ class World:
     """This core has reached the end of the kernel: others may now wait in vain."""
     with self.changed:
       self.running.discard(core)
-      with contextlib.suppress(errors.DeadlockError, Stopped):  # those who wait are told; this core itself is done
+      with contextlib.suppress(errors.DeadlockError, Stopped):  # waiting cores get the error; this core itself is done
         self._stop_if_stuck()
       if not self.running:
         self._finish_copies()
@@ -395,7 +395,7 @@ class World:
     return warps
 
   def join(self, core: Core, warp: Core, others: Sequence[Core]) -> None:
-    """A warp has come to its end; with the last of them, its warpgroup goes on."""
+    """A warp has ended; with the last of them, its warpgroup continues."""
     with self.changed:
       self.running.discard(warp)
       if self.running.isdisjoint(others):
@@ -413,7 +413,7 @@ class World:
             pass
 
   def _report_leftovers(self, found: Buffer | Semaphores | None) -> None:
-    """A right kernel waits for all that it starts: else the next one to use the semaphore goes on too early."""
+    """A correct kernel waits for all copies and signals that it starts: else the next user of the semaphore continues too early."""
     if not isinstance(found, Semaphores) or isinstance(found.dtype, BlockBarrier) or self.error is not None:
       return
     if found.is_result or not self.keeps_counts:

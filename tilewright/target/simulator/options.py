@@ -1,4 +1,4 @@
-"""What the simulated machine is like, and what it should look for."""
+"""Parameters of the simulated machine, and the errors it should detect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tilewright import errors
 
 
 class Recorder:
-  """A user's function that is told of grid points. Two are equal only if the function is the same object.
+  """A user's callback for visited grid points. Two are equal only if the function is the same object.
 
   (A kernel is kept for calls that mean the same; functions of equal code that write to different lists do not.)
   """

@@ -1,4 +1,4 @@
-"""Control flow with refs, as control flow on values.
+"""Functionalisation of control flow with refs: control flow on values.
 
 A loop or branch that may change a ref carries the ref's value through. The cells an equation can reach are those among its
 operands and the global ones; inside the body they are replaced by fresh cells, and after it they take the values that come out.
@@ -88,7 +88,7 @@ def _while(
 ) -> list[Any]:
   cond_consts, body_consts, init = _split(args, cond_nconsts, body_nconsts)
   threaded = Threaded(ctx, [*cond_consts, *body_consts])
-  # `vmap` of a loop: elements whose condition no longer holds keep what they have.
+  # `vmap` of a loop: elements whose condition no longer holds keep their values.
   batched = bool(cond_jaxpr.out_avals[0].shape)
 
   if any(isinstance(e, _jax.state_types.WriteEffect | _jax.state_types.AccumEffect) for e in cond_jaxpr.effects):

@@ -1,7 +1,7 @@
 """The evaluator behind the portable lowering: a jaxpr with refs, run as JAX operations on values.
 
 Each ref is a `Cell` that holds the value the ref has at this point of the program. Equations without refs are bound as they
-are; the others have a rule, in a table keyed by primitive. Rules for JAX's own primitives stand in `control` and below; the
+are; the others have a rule, in a table keyed by primitive. Rules for JAX's own primitives are in `control` and below; the
 kernel language registers the rules of its primitives beside them.
 """
 
@@ -34,7 +34,7 @@ class Cell:
     return refs.read(self.value, transforms)
 
   def write(self, transforms: Sequence[Any], new: Any) -> Any:
-    """Replace what `transforms` point at and give what stood there."""
+    """Replace the elements that `transforms` select; returns the old elements."""
     old, self.value = refs.write(self.value, transforms, new, self.moved)
     return old
 
@@ -57,7 +57,7 @@ class Instance:
   axis_indices: dict[Any, Any]
   kernel: Kernel | None
   globals: dict[Any, Cell]
-  finite: bool = False  # what no one should read is not poison, but numbers that the array also has (see `grid.run`)
+  finite: bool = False  # out-of-bounds elements are not poison, but numbers that the array also has (see `grid.run`)
 
   def with_globals(self, cells: dict[Any, Cell]) -> Instance:
     return dataclasses.replace(self, globals=cells)

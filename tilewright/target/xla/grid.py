@@ -8,10 +8,10 @@ Each step cuts the instance's blocks out of the arrays, runs the body on them, a
       body(*prefetched, *blocks, *scratch)
       outputs = [write_block(y, index_map(indices), block)]
 
-A block is read and written like any other index (see `refs`): the part of it outside of the array is poison when read and
-dropped when written. An operand without an index map is not cut at all: the body gets the array. Where a block that is written may hang
-over the edge, the loop carries the block too (`KeptBlock`), and a step that sees the same block as the one before gets it as it was left:
-a kernel may keep state outside of the array, as in the VMEM of a TPU.
+A block is read and written like any other index (see `refs`): its out-of-bounds part is poison when read and dropped when written. An
+operand without an index map is not cut at all: the body gets the array. Where a written block may extend past the edge, the loop carries
+the block too (`KeptBlock`), and a step with the same block as the previous one gets it unchanged: a kernel may keep state outside of the
+array, as in the VMEM of a TPU.
 
 What a body writes to an input is kept in a copy of the array that belongs to the call: later steps see it, the caller does not. If input
 and output are aliased in place (`pl.ANY`, `plgpu.GMEM`), they are one memory.
@@ -48,7 +48,7 @@ class BlockIndex:
 
 
 class KeptBlock(NamedTuple):
-  """The block of the step before: where it lay, and what it held at the end. `place` is [1, …], or zeros before the first step."""
+  """The block of the previous step: its location, and its final contents. `place` is [1, …], or zeros before the first step."""
 
   place: Any
   value: Any

@@ -29,7 +29,7 @@ _types = _jax.state_types
 
 
 def poison(shape: Sequence[Any], dtype: Any) -> Any:
-  """An array of values no one should read: NaN where the dtype has one, else its smallest value."""
+  """An array of poison, which must not be read: NaN where the dtype has one, else its smallest value."""
   if is_semaphore(dtype):
     return jnp.zeros(shape, jnp.int32)
   if jnp.issubdtype(dtype, jax.dtypes.prng_key):
@@ -60,7 +60,7 @@ def read(value: Any, transforms: Sequence[Any]) -> Any:
 
 
 def write(value: Any, transforms: Sequence[Any], new: Any, moved: bool = False) -> tuple[Any, Any]:
-  """Put `new` where `transforms` point; gives (what stood there, the whole value after the write).
+  """Write `new` to the elements that `transforms` select; returns (the old elements, the whole value after the write).
 
   `moved` says that `new` was computed from elements of `value` elsewhere (see the module `self_updates`).
   """
@@ -263,7 +263,7 @@ def _check_shape(shape: Sequence[Any], sizes: Sequence[Any]) -> None:
 
 
 def _clamp(starts: Sequence[Any], sizes: Sequence[Any], shape: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-  """The nearest starts that fit, and how far each asked-for start is from them (the int 0 where it surely fits)."""
+  """The nearest starts that fit, and the distance of each requested start from them (the int 0 where it statically fits)."""
   _check_shape(shape, sizes)
   clamped, shifts = [], []
   for start, size, dim in zip(starts, sizes, shape):
@@ -386,7 +386,7 @@ def _selected(value: Any, part: Any, starts: Sequence[Any]) -> Any:
 def _gather_indices(value: Any, indexer: Any) -> tuple[tuple[Any, ...], tuple[int, ...] | None]:
   """Integer arrays that together select what the indexer selects, and an order to transpose the value into first.
 
-  NumPy puts the dimensions of integer indices first if a slice stands between them, else where the first of them stood. Out
+  NumPy puts the dimensions of integer indices first if a slice is between them, else at the position of the first of them. Out
   of range, an index becomes `dim`, which `fill` and `drop` treat as outside (a negative one would count from the end).
   """
   indices = list(indexer.indices)

@@ -1,6 +1,6 @@
 """Minimax polynomials for the functions of this package: `python -m tilewright.target.llvm.math.fit` writes coefficients.py.
 
-Remez's exchange in 60 digits. The best polynomial p of degree n makes the weighted error w(v) (p(v) - f(v)) alternate between
+The Remez exchange algorithm in 60 digits. The best polynomial p of degree n makes the weighted error w(v) (p(v) - f(v)) alternate between
 +e and -e at n + 2 points; we solve for p and e on a guess of those points, move the points to the extrema of the error,
 and repeat. The weight turns the error of p into the relative error of the function it is a part of.
 """

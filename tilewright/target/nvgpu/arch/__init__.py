@@ -1,8 +1,8 @@
-"""What NVIDIA's architectures are like, as data.
+"""Descriptions of NVIDIA's architectures, as data.
 
-An architecture's PTX version is the first that knows it, which every driver for such a device reads: what is compiled without a device has
-that one. For a device the newest is taken that both LLVM writes and the driver reads (`ptx_version`). Shared memory per block is what a
-kernel may ask for at most (CUDA C programming guide, table of compute capabilities).
+An architecture's PTX version is the first that supports it, which every driver for such a device accepts: code compiled without a device
+uses that one. For a device it is the newest that both LLVM emits and the driver accepts (`ptx_version`). Shared memory per block is the
+maximum that a kernel may request (CUDA C programming guide, table of compute capabilities).
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 A kernel, from the outside in:
 
-    whole_kernel     which form a kernel gets: points of a grid, warpgroups by hand, or a pipeline
-    kernel_function  its parameters, its blocks, what it takes to launch it
+    whole_kernel     which form a kernel takes: grid points, explicit warpgroups, or a pipeline
+    kernel_function  its parameters, its blocks, its launch configuration
     grid_loop        the points of the grid that a CTA runs
-    blocks           how the body sees its blocks of data
+    blocks           blocks of data as the body accesses them
     statements       ops with side effects, a table keyed by op
     code             tiles, computed where their elements are needed
-    tile_loop        each thread goes through its vectors of a tile
-    distribution     which vectors are whose
+    tile_loop        each thread iterates over its vectors of a tile
+    distribution     which thread owns which vectors
     views            memory: alignment, edges, swizzles
     cta_memory       buffers of a CTA, and when its threads must wait for each other
     register_tiles   tiles in registers, by a layout

@@ -1,11 +1,12 @@
-"""How the body gets to see its blocks, and what scratch memory begins with.
+"""Blocks of data as the body accesses them, and the initial contents of scratch memory.
 
-A block is used where it is. Where it may hang over an edge of its array, or only some of its elements count, its view knows that (`views`).
-Two kinds of blocks are copied instead, and back after the body has run: those of elements at given numbers, and those that may hang over an
-edge while the body looks at them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read back).
+A block is used in place. If it may extend past an edge of its array, or has only some valid elements, its view tracks that (`views`).
+Two kinds of blocks are copied instead, and copied back after the body has run: those of elements at given numbers, and those that may
+extend past an edge while the body accesses them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read
+back).
 
-What is written beyond the edge is part of the block until another block takes its place, as in the VMEM of a TPU: the copy of such a block
-outlives the instance (`kept_between_steps`), and is filled from the array only where the block is not the one of the step before
+Elements written beyond the edge belong to the block until another block replaces it, as in the VMEM of a TPU: the copy of such a block
+outlives the instance (`kept_between_steps`), and is filled from the array only if the block differs from that of the previous step
 (`LastPlace`).
 """
 
@@ -56,9 +57,9 @@ _LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
 def scratch(
   code: BlockCode, kernel: NativeKernel, parallel: Sequence[int], known: Mapping[int, Memory] = {}
 ) -> list[Memory]:
-  """The scratch memory of a CTA: what it starts from, else poison where it may be read before it is written.
+  """The scratch memory of a CTA, with its initial value, else poison where it may be read before it is written.
 
-  What is `known`, by number, lies elsewhere already.
+  Buffers that are `known`, by number, are already allocated elsewhere.
   """
   fresh = set(scratch_to_poison(kernel, parallel))
   values = kernel.scratch_values or (None,) * len(kernel.scratch)
@@ -89,7 +90,7 @@ def _scratch_name(kernel: NativeKernel, number: int) -> str:
 
 
 def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Memory]) -> list[Any]:
-  """The scratch memory that several warpgroups have in common; accumulators each has for itself. What it begins with is not said."""
+  """The scratch memory that several warpgroups share; accumulators are private to each. Its initial contents are unspecified."""
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   found: list[Any] = []
   for number, ref in enumerate(refs):
@@ -139,7 +140,7 @@ def prefetched(code: BlockCode, kernel: NativeKernel, i: int, pointer: Any, indi
 
 
 def bases(kernel: NativeKernel) -> list[Any]:
-  """One object for each piece of memory behind the blocks: operands that are aliased share theirs."""
+  """One base object for each distinct memory behind the blocks: aliased operands share theirs."""
   mapping = kernel.mapping
   found: list[Any] = [object() for _ in mapping.block_mappings]
   for into, out in kernel.input_output_aliases:
@@ -150,7 +151,7 @@ def bases(kernel: NativeKernel) -> list[Any]:
 
 
 def only_read(kernel: NativeKernel) -> Iterator[Array]:
-  """The arrays that the kernel reads and nobody writes meanwhile."""
+  """The arrays that the kernel reads and that are not written while it runs."""
   aliased = {into for into, _ in kernel.input_output_aliases}
   for number, array, others in _uses(kernel):
     if number not in aliased and not others:
@@ -158,7 +159,7 @@ def only_read(kernel: NativeKernel) -> Iterator[Array]:
 
 
 def only_copied(kernel: NativeKernel) -> Iterator[Array]:
-  """The arrays that the kernel writes by copies of shared memory alone."""
+  """The arrays that the kernel writes only by copies from shared memory."""
   body = kernel.body.body
   every = [body, *(block for op in walk(body) for block in op.blocks)]
   copies = {op for block in every for op, after in itertools.pairwise(block.ops) if after.name == "commit_copies"}
@@ -181,7 +182,7 @@ def _uses(kernel: NativeKernel) -> Iterator[tuple[int, Array, list[Op]]]:
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-  """A block of an array: where it is along each dimension, and where it surely lies inside. Without places it is the array itself."""
+  """A block of an array: its location along each dimension, and where it is statically in bounds. Without places it is the array itself."""
 
   code: BlockCode
   mapping: BlockMapping
@@ -205,7 +206,7 @@ class Block:
     strides = dense_strides(tuple(m.array_aval.shape))
     policy = code.read_policy if l2_hints.is_stream(kernel, position, code.arch) else None
     array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
-    if code.is_by_hand and code.arch.has_tma:  # copies written by hand use TMA
+    if code.is_by_hand and code.arch.has_tma:  # the kernel's explicit copies use TMA
       array.home = Array(kernel.mapping.num_prefetch + position, tuple(m.array_aval.shape))
       array.along = whole(array.home)
     if index_map is None:
@@ -219,14 +220,14 @@ class Block:
     return [d for d, dim in enumerate(self.mapping.block_shape) if not isinstance(dim, Squeezed)]
 
   def must_be_copied(self, without_edges: bool) -> bool:
-    """Whether it cannot be used where it is, by a body that may look at it without knowing of edges."""
+    """Whether it cannot be used in place, by a body that may access it without edge information."""
     if any(place.numbers is not None for place in self.where):
       return True
     hangs_over = not all(self.safe) or any(place.count is not None for place in self.where)
     return without_edges and hangs_over
 
   def in_place(self) -> View:
-    """The block where it is, with edges where it may hang over."""
+    """The block in place, with edges where it may extend past its array."""
     if not self.where:
       return self.array
     b, array = self.code.b, self.array
@@ -255,7 +256,7 @@ class Block:
     )
 
   def _edges(self, d: int) -> tuple[Edge, ...]:
-    """Of the array, and of what counts."""
+    """The edges of the array, and those of the valid elements."""
     b, place = self.code.b, self.where[d]
     found: list[Edge] = [] if self.safe[d] else [Edge(place.start, 1, self.mapping.array_aval.shape[d])]
     if place.count is not None:
@@ -264,7 +265,7 @@ class Block:
 
 
 def seen_without_edges(body: TileBlock) -> set[Value]:
-  """The refs that a body looks at, themselves or a view of them, in a way that edges cannot follow."""
+  """The refs that a body accesses, directly or through a view, in a way that edges cannot follow."""
   changed, used = written(body), users(body)
   found: set[Value] = set()
   for op in walk(body):
@@ -276,7 +277,7 @@ def seen_without_edges(body: TileBlock) -> set[Value]:
 
 
 def written(body: TileBlock) -> set[Value]:
-  """The refs that a body writes to, themselves or a view of them."""
+  """The refs that a body writes to, directly or through a view."""
   return {_root(op.operands[_WRITTEN[op.name]]) for op in walk(body) if op.name in _WRITTEN}
 
 
@@ -320,7 +321,7 @@ def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int
 
 
 class LastPlace:
-  """Where the block of the step before lay, and the memory of its copy; every thread knows the place by itself."""
+  """The location of the previous step's block, and the memory of its copy; every thread keeps the location in its own registers."""
 
   def __init__(self, code: BlockCode, block_shape: Sequence[BlockDim]):
     # Of each dimension the start and the count, or the numbers of the elements.
@@ -337,7 +338,7 @@ class LastPlace:
     self.code.b.store(ir.Constant(I1, 0), self.exists)
 
   def move(self, where: Sequence[Place]) -> ir.Value:
-    """Whether the block is another one than that of the step before; from now on this is the last one."""
+    """Whether the block differs from that of the previous step; this one becomes the last one."""
     code, b = self.code, self.code.b
     b.store(b.load(self.exists, typ=I1), self.same)
     b.store(ir.Constant(I1, 1), self.exists)
@@ -360,7 +361,7 @@ class LastPlace:
 
 
 class Placed:
-  """A block in shared memory, laid out as the user says: brought there before the body runs, and back after it."""
+  """A block in shared memory, in the user's layout: copied there before the body runs, and back after it."""
 
   def __init__(
     self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool, last: LastPlace | None = None
@@ -374,7 +375,7 @@ class Placed:
     self._move(self.whole, self.view, None if last is None else last.move(block.where))
 
   def write_back(self) -> None:
-    """Bring an output back after the body has run; what lies outside of the array is dropped."""
+    """Copy an output back after the body has run; out-of-bounds elements are dropped."""
     if self.is_output:
       self._move(self.view, self.whole)
 
@@ -389,7 +390,7 @@ class Placed:
 
 
 class Copy:
-  """A block that is copied: elements that do not count, or lie outside of the array, are poison, and stay where they are.
+  """A block that is copied: elements that are invalid or out of bounds are poison, and are not copied back.
 
   What is in an output that is written before it is read (not `is_read`) does not matter. With a `last` place the copy holds what it held
   in the step before, if that had the same block.
@@ -411,7 +412,7 @@ class Copy:
       self._each(self._read, reads=self.whole, writes=self.view, condition=is_new)
 
   def write_back(self) -> None:
-    """Bring an output back after the body has run."""
+    """Copy an output back after the body has run."""
     if not self.is_output or 0 in self.sizes:
       return
     last = {d: self._last_ones(p, self.shape[d]) for d, p in enumerate(self.where) if p.numbers is not None}
@@ -431,7 +432,7 @@ class Copy:
       code.each_step(one_by_one, lambda index, lanes, step: visit(index))
 
   def _place(self, index: list[Index]) -> tuple[list[Index], ir.Value]:
-    """Where in the array an element is, and whether it counts and lies inside."""
+    """The location of an element in the array, and whether it is valid and in bounds."""
     b = self.code.b
     own = dict(zip(self.kept, index))
     found, inside = [], ir.Constant(I1, 1)

@@ -1,13 +1,13 @@
 """Code generation for a kernel body on the GPU: all threads of a CTA run it together.
 
 As on the CPU, a tile is computed when something needs its elements. A pass over a tile gives each thread its own vectors (`distribution`),
-so a chain of elementwise ops becomes one pass, in which each thread computes what it has of the result.
+so a chain of elementwise ops is fused into one pass, in which each thread computes its own elements of the result.
 
-A tile that is kept lies in the threads' registers, in a layout, if it is small enough; otherwise in shared memory, or in global memory that
-belongs to the block where that is full. A pass in another layout than that in which an operand is held makes a copy of the operand first
-(`prepare`): in registers, laid out anew (`relayout`), or in shared memory if any thread may ask for any element.
+A materialised tile is held in the threads' registers, in a layout, if it is small enough; otherwise in shared memory, or, where that is
+full, in global memory that belongs to the CTA. A pass in another layout than that of an operand first makes a copy of the operand
+(`prepare`): in registers, converted to the new layout (`relayout`), or in shared memory if any thread may access any element.
 
-Which layout: the inferred one (`inference`), and the `ordinary` one of its shape where nothing was inferred. Scalars, and with them all
+The layout is the inferred one (`inference`), or the `ordinary` one of its shape if nothing was inferred. Scalars, and with them all
 control flow, are the same in all threads.
 
 Threads wait for each other only where one needs what another wrote (`cta_memory`).
@@ -85,10 +85,10 @@ class BlockCode(Passes):
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
-    self.in_stages: set[Value] = set()  # tiles that products read where they were copied to
-    self.on_their_way: set[Op] = set()  # arrivals of copies that nobody has waited for
-    self.asked_for: dict[Op, Any] = {}  # arrivals of copies that TMA makes, and what it will be asked for there
-    self.roles: Roles | None = None  # what several warpgroups do to shared memory
+    self.in_stages: set[Value] = set()  # tiles that products read in place, in their stages
+    self.on_their_way: set[Op] = set()  # arrivals of copies in flight that have not been waited for
+    self.asked_for: dict[Op, Any] = {}  # arrivals of TMA copies, and the requests to issue there
+    self.roles: Roles | None = None  # how several warpgroups access shared memory
     self.by_engine: set[Op] = set()  # stores that are copies by TMA
     self.by_threads: set[Op] = set()  # and those that could be, and are not where they are emitted another time
     # Fences that are emitted in case they are needed, and whether they are, of the stores that are TMA's
@@ -99,7 +99,7 @@ class BlockCode(Passes):
     self.sets_registers = False  # whether warpgroups exchange registers
     self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write
     self.only_copied: set[Any] = set()  # and those to which it only copies shared memory
-    self.has_stages = False  # whether copies are on their way that the code here did not ask for
+    self.has_stages = False  # whether copies may be in flight that the code here did not issue
 
   # --- values carried by control flow ----------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class BlockCode(Passes):
         self._copy_ahead(v, op)
 
   def _copy_ahead(self, v: Value, op: Op) -> None:
-    """Make the copies of a tile in registers that the blocks of an op will ask for, once and before them."""
+    """Make the copies of a tile in registers that the blocks of an op will need, once and before them (hoisted)."""
     known = self.env[v]
     if self.inferred is None:
       if known.layout != without_register_copies(self._ordinary(v.tile.shape)) or not is_taken_as_held(v, op):
@@ -176,7 +176,7 @@ class BlockCode(Passes):
   # --- passes over tiles -----------------------------------------------------------------------------------------
 
   def distribution(self, shape: Sequence[int]) -> Distribution:
-    """Who works on what in a pass over a shape: as a tile in registers, if it could be one."""
+    """The assignment of elements to threads in a pass over a shape: that of a tile in registers, if it could be one."""
     layout = None if 0 in shape else self._ordinary(tuple(shape))
     if layout is None or not self.fits(layout):
       return distribute(tuple(shape), self.lanes, self.num_threads)
@@ -186,7 +186,7 @@ class BlockCode(Passes):
     return self.layouts.get(shape) or ordinary(shape, self.lanes, self.num_threads // LANES)
 
   def fits(self, layout: Layout) -> bool:
-    """Whether a thread can keep what a layout gives it; layouts that were chosen may take more than ordinary ones."""
+    """Whether a thread has enough registers for a layout; inferred layouts may take more than ordinary ones."""
     if self.inferred is not None or layout in self.layouts.values():
       return layout.num_registers <= MOST_SUMS
     return layout.num_registers <= MOST_REGISTERS
@@ -241,7 +241,7 @@ class BlockCode(Passes):
   # --- tiles in registers, later -----------------------------------------------------------------------------------
 
   def later(self, v: Value, finish: Callable[[], None]) -> None:
-    """Fill the registers of a tile when something asks for it, or before blocks that may."""
+    """Fill the registers of a tile at its first use, or before blocks that may use it."""
     self._unfinished[v] = finish
 
   def _finish(self, v: Value) -> None:
@@ -251,7 +251,7 @@ class BlockCode(Passes):
   # --- tiles in registers, elsewhere -----------------------------------------------------------------------------
 
   def prepare(self, v: Value, layout: Layout | None) -> None:
-    """Before a pass over a tile in a layout, or one that asks for any element: see to it that all elements are found."""
+    """Before a pass over a tile in a layout, or one that accesses arbitrary elements: make all elements available."""
     known = self.env.get(v)
     if isinstance(known, Registers):
       self._finish(v)
@@ -293,7 +293,7 @@ class BlockCode(Passes):
         self.prepare(operand, operand_layout(op, i, layout))
 
   def _is_chosen(self, v: Value, layout: Layout) -> bool:
-    """Whether inference has a tile computed in another layout than it is asked for in, and moved then."""
+    """Whether inference chose to compute a tile in another layout than the requested one, and to convert it."""
     if self.inferred is None or v in self.inferred.free or v not in self.inferred.layouts:
       return False
     return self.layout_of(v) not in (None, layout)
@@ -313,7 +313,7 @@ class BlockCode(Passes):
     self.copies.setdefault(v, []).append(copy)
 
   def _with_room(self, v: Value, layout: Layout) -> Layout:
-    """The layout of a pass over a tile, unless elements would go there through shared memory and that is full: then as they are held."""
+    """The layout of a pass over a tile; the layout it is held in, if converting it needs shared memory and that is full."""
     held = self._held(v)
     if held is None or held.layout == layout or held.layout.shape != layout.shape:
       return layout

@@ -1,7 +1,7 @@
-"""The memory of a CTA: its buffers, in shared memory while there is room, and when its threads wait for each other.
+"""The memory of a CTA: its buffers, in shared memory while there is room, and the barriers between its threads.
 
-Threads wait only where one needs what another wrote. `sync` knows what was written and read since the last barrier. Where all that was
-written to a memory are parts that share no element with the next one (`writing`), nobody waits.
+A barrier is emitted only for a dependence between threads. `sync` tracks the writes and reads since the last barrier. If all earlier writes
+to a memory went to parts disjoint from the next one (`writing`), no barrier is needed.
 """
 
 from __future__ import annotations
@@ -74,22 +74,23 @@ class BlockMemory(Code):
     self.steps_ahead = 1  # how many steps' blocks have a place in shared memory
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
-    self.is_part = False  # whether other threads of the CTA do something else
+    self.is_part = False  # whether other threads of the CTA run different code
     self.groups = 1  # warpgroups that each run the body
-    self.is_by_hand = False  # whether the kernel says itself who copies and waits: see `divide`
+    self.is_by_hand = False  # whether the kernel has explicit copies and waits: see `divide`
     self.group: Any = None  # which of several this is
-    self.is_sharing = False  # whether what is allocated is for all of them
+    self.is_sharing = False  # whether allocations are shared by all of them
     self.written: set[Any] = set()
     self.read: set[Any] = set()
-    # Behind reads of which nobody waits: registers, and memory that these threads read or write, but not both (`warpgroup_effects`).
+    # Memory whose reads need no barrier after them: registers, and memory that these threads read or write, but not both
+    # (`warpgroup_effects`).
     self.unawaited: set[Any] = set()
     self.busy: list[View] = []  # of the following: those that hold operands until their product is done
     self._trips: list[tuple[View, int, int]] = []  # buffers for relayouts, their sizes and what they are aligned to
-    # All that was written to a memory since the last barrier, where known.
+    # The parts of a memory written since the last barrier, where known.
     self._parts: dict[Any, tuple[Value, ...]] = {}
 
   def divide(self, groups: int) -> None:
-    """Let warpgroups run the body each for itself: from here on, the threads are those of one."""
+    """Let each warpgroup run the body independently: from here on, the threads are those of one."""
     b, every = self.b, self.thread
     self.groups, self.is_by_hand = groups, True
     if groups == 1:
@@ -102,7 +103,7 @@ class BlockMemory(Code):
 
   @contextlib.contextmanager
   def sharing(self) -> Iterator[None]:
-    """What is allocated here is the same for all warpgroups."""
+    """Allocations inside are shared by all warpgroups."""
     self.is_sharing = True
     try:
       yield
@@ -111,7 +112,7 @@ class BlockMemory(Code):
 
   @property
   def free_bytes(self) -> int:
-    """How much shared memory is left to be given out."""
+    """The bytes of shared memory that are still unallocated."""
     return self.arch.shared_bytes - _SLACK - self.arena_bytes
 
   def room_for(self, nbytes: int) -> int:
@@ -132,7 +133,7 @@ class BlockMemory(Code):
       self.arena_bytes += nbytes
 
   def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False, name: str = "") -> View:
-    """A buffer of the block: in shared memory while there is room, else in global memory, unless the user wants it `is_shared`."""
+    """A buffer of the CTA: in shared memory while there is room, else in global memory, unless the user requires it to be `is_shared`."""
     dtype = np.dtype(dtype)
     nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
     own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
@@ -154,7 +155,7 @@ class BlockMemory(Code):
     return View(pointer, strides, dtype, object(), align=16)
 
   def allocate_rows(self, kind: RefType) -> View:
-    """A buffer that the user wants in shared memory, row by row; where it begins at a multiple of 128 bytes, TMA knows it."""
+    """A buffer that the user places in shared memory, row-major; if it begins at a multiple of 128 bytes, TMA can access it."""
     nbytes = kind.size * kind.dtype.itemsize
     if not self.is_by_hand or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
       return self.allocate(kind.shape, kind.dtype, is_shared=True)
@@ -175,7 +176,7 @@ class BlockMemory(Code):
     return nbytes if self.groups == 1 else -(-nbytes // align) * align
 
   def allocate_as(self, tiled: SharedLayout, dtype: Any) -> View:
-    """A buffer in shared memory, laid out as the user says."""
+    """A buffer in shared memory, in the user's layout."""
     nbytes, align = tiled.nbytes, max(tiled.swizzle.span, 128)
     if not self.has_room(tiled):
       raise self._exceeds(dtype, tiled.shape, nbytes, " with transforms", self.allocated)
@@ -197,7 +198,7 @@ class BlockMemory(Code):
     )
 
   def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
-    """A buffer in shared memory for a while, besides those that are busy; None if there is no room."""
+    """A temporary buffer in shared memory, disjoint from those that are busy; None if there is no room."""
     for buffer, size, own in self._trips:
       if size >= nbytes and own % align == 0 and buffer not in self.busy:
         return buffer
@@ -249,7 +250,7 @@ class BlockMemory(Code):
   # --- waiting for each other ------------------------------------------------------------------------------------
 
   def sync(self, reads: set[Any], writes: set[Any]) -> None:
-    """Wait, if what is read was written, or what is written was touched, since the last barrier."""
+    """Emit a barrier if memory to be read was written, or memory to be written was accessed, since the last barrier."""
     if reads & self.written or writes & (self.written | self.read):
       self.barrier()
     self.read |= reads - self.unawaited
@@ -282,7 +283,7 @@ class BlockMemory(Code):
     self.forget_accesses()
 
   def forget_accesses(self) -> None:
-    """The threads have waited for each other."""
+    """A barrier was emitted: no accesses are outstanding."""
     self.written.clear()
     self.read.clear()
     self._parts.clear()

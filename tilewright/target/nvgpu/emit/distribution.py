@@ -1,4 +1,4 @@
-"""Which thread of a block works on which elements of a tile, step by step: one vector of neighbours in each.
+"""The assignment of a tile's elements to the threads of a CTA, step by step: one vector of contiguous elements in each.
 
 A tile that is kept in registers is `Held` as a layout says (`tilewright.layout`): a step is a group of registers that are neighbours. The
 layout of a tile about which nothing else is known is the `ordinary` one, in which neighbouring threads touch neighbouring memory.
@@ -30,12 +30,12 @@ from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
 
 MOST_REGISTERS = 64  # 32-bit registers a thread may spend on one value
-MOST_SUMS = 128  # and where layouts are chosen, for what products are added up in
+MOST_SUMS = 128  # and where layouts are inferred, on the accumulators of products
 _WIDEST = 8  # elements of a vector
 
 
 class Distribution(Protocol):
-  """Who has what: in each of `steps`, a thread has a vector of `lanes` elements."""
+  """An assignment of elements to threads: in each of `steps`, a thread has a vector of `lanes` elements."""
 
   @property
   def shape(self) -> tuple[int, ...]: ...
@@ -100,7 +100,7 @@ class Held:
 
   @functools.cached_property
   def origins(self) -> tuple[tuple[Term, ...], ...]:
-    """For each dimension, what of an index depends on the thread: the rest is known."""
+    """For each dimension, the terms of an index that depend on the thread: the rest is static."""
     return tuple(_along(self.layout, axis) for axis in range(self.layout.rank))
 
   @functools.cached_property
@@ -114,7 +114,7 @@ class Held:
     return self.layout.register_offsets[self.groups[step][0]]
 
   def find(self, index: Sequence[Index], lanes: int) -> list[tuple[int, int]] | None:
-    """The step and lane in which the thread holds each of the elements at an index; None if it does not, or not surely."""
+    """The step and lane in which the thread holds each of the elements at an index; None if that is not statically known."""
     places = [i.place for i in index]
     if any(origin != own for (origin, _), own in zip(places, self.origins)):
       return None
@@ -272,7 +272,9 @@ def _unravel(
   number: ir.Value | None = dynamic if bound > 1 else None
   for position, size in reversed(list(enumerate(sizes))):
     if position == 0:
-      size = max(size, bound + static)  # nothing is left over: what lies outside is masked by the caller
+      size = max(
+        size, bound + static
+      )  # the outermost dimension takes the rest: the caller masks out-of-bounds elements
     if size == 1:
       found.append(0)
       continue

@@ -1,7 +1,7 @@
-"""The points of a grid as one CTA runs them: where it stands, and what L2 is told of the blocks of data.
+"""The loop over the grid points of one CTA: the current indices, and the L2 hints for its blocks of data.
 
-Of each parallel dimension a CTA has one index, which follows from its number; the other dimensions are loops. Several
-warpgroups of a block run the same instance, each its own way, and meet before the next.
+A CTA has one index along each parallel dimension, computed from its number; the other dimensions are loops. Several
+warpgroups of a CTA run the same instance, each with its own control flow, and synchronise before the next.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Grid:
     self.frame, self.code, self.parallel, self.memory = frame, code, parallel, memory
 
   def _stand(self, number: Any) -> None:
-    """Go to a point of the parallel dimensions."""
+    """Set the indices to a point of the parallel dimensions."""
     b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
     for d in reversed(self.parallel):
       # Of the first nothing is left over; one that is always zero is known to be.
@@ -47,7 +47,7 @@ class _Grid:
 
 
 class Points(_Grid):
-  """The points of a grid by number; and what the cache is told of them."""
+  """The points of a grid by number, with their L2 prefetches and eviction hints."""
 
   def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], resident: int):
     super().__init__(frame, code, parallel, frame.memory(code, code.register_refs(frame.kernel)))
@@ -65,7 +65,7 @@ class Points(_Grid):
       self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
   def ask_ahead(self, number: Any) -> None:
-    """Ask for blocks of instances that do not run yet."""
+    """Prefetch the blocks of later instances to L2."""
     b, code = self.frame.b, self.code
     for piece in self.ahead:
       running = b.mul(l2_hints.num_processors(b), I32(self.resident))
@@ -79,7 +79,7 @@ class Points(_Grid):
         l2_hints.prefetch(b, pointer, piece.nbytes, code.read_policy)
 
   def let_go(self, number: Any) -> None:
-    """The last blocks of what passes by once, and of what was asked for, do not stay in the cache for good."""
+    """Release the last blocks of streamed and prefetched arrays, so that they do not stay in L2 permanently."""
     b, code, kernel = self.frame.b, self.code, self.frame.kernel
     passing = dict(l2_hints.streams(kernel, code.arch))
     if not passing:
@@ -107,7 +107,7 @@ class Points(_Grid):
 
 
 class Meetings(_Grid):
-  """The points of a grid whose last dimension is that of several warpgroups, which meet before each instance."""
+  """The points of a grid whose last dimension is that of several warpgroups, which synchronise before each instance."""
 
   def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...]):
     super().__init__(frame, code, parallel, blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel)))

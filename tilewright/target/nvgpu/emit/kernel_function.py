@@ -1,9 +1,9 @@
-"""The function of a kernel while it is written: its parameters, its blocks of data, and what it takes to launch it.
+"""The function of a kernel while it is emitted: its parameters, its blocks of data, and its launch configuration.
 
     frame = Frame(kernel)
     code = frame.code(arch, num_threads)
     frame.begin(code)
-    frame.indices[0] = …                          where in the grid this CTA stands
+    frame.indices[0] = …                          the grid indices of this CTA
     frame.instance(code, memory, body)            the body there, as often as need be
     text, launch = frame.finish(code, num_threads, parallel)
 
@@ -53,7 +53,7 @@ _GLOBAL = 1  # LLVM's address space
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-  """What it takes to start a kernel, besides its code."""
+  """The launch configuration of a kernel."""
 
   num_threads: int
   shared_bytes: int
@@ -61,10 +61,10 @@ class Launch:
   parallel: tuple[int, ...]
   grid: tuple[Any, ...]
   maps: tuple[TensorMap, ...] = ()  # parameters after all others
-  report: Report | None = None  # what the kernel may say; the log lies in front of the scratch memory
+  report: Report | None = None  # the messages that the kernel may log; the log is located before the scratch memory
   workspace_param: int = 0  # the number of the parameter that points to both
   cluster: int = 1  # CTAs that run together
-  exchanges_registers: bool = False  # some warpgroups need more than all would have alike
+  exchanges_registers: bool = False  # some warpgroups need more registers than an equal share (setmaxnreg)
   resident: int | None = None  # CTAs that take all points of the grid, one after the other
   steps_ahead: int = dataclasses.field(
     default=1, compare=False, repr=False
@@ -81,7 +81,7 @@ class Launch:
     return self.log_bytes + self.scratch_bytes * self.launched_blocks
 
   def without_silent_log(self, ptx: str) -> Launch:
-    """Without the log, where LLVM has proven that nothing is ever said."""
+    """Without the log, where LLVM has proven that nothing is ever logged."""
     if self.report is None or self.scratch_bytes or f"{KERNEL}_param_{self.workspace_param}]" in ptx:
       return self
     return dataclasses.replace(self, report=None)
@@ -101,7 +101,7 @@ class Launch:
 
 
 class Frame:
-  """A kernel function that is being written: its parameters, and what all ways to fill it begin with."""
+  """A kernel function that is being emitted: its parameters, and the code that all forms of kernels begin with."""
 
   def __init__(self, kernel: NativeKernel, maps: tuple[TensorMap, ...] = ()):
     mapping = self.mapping = kernel.mapping
@@ -116,7 +116,7 @@ class Frame:
     args = self.function.args
     aliased = {i for i, _ in kernel.input_output_aliases}
     for i in range(mapping.num_prefetch + mapping.num_inputs):
-      if i not in aliased:  # what only is read may be read ahead of what is written
+      if i not in aliased:  # loads of read-only arrays may be reordered before stores
         args[i].add_attribute("noalias")
     self.tensor_maps: dict[TensorMap, ir.Argument] = {}
     self.maps = [self.tensor_map(m) for m in maps]
@@ -130,11 +130,11 @@ class Frame:
     self.report = Report() if effects.says_something(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
-    self.placed: dict[Value, View] = {}  # buffers of blocks that lie in shared memory as the user says
+    self.placed: dict[Value, View] = {}  # buffers of blocks in shared memory, in the user's layout
     self.last: dict[int, blocks.LastPlace] = {}  # of blocks whose copies outlive a step, by position
 
   def tensor_map(self, m: TensorMap) -> ir.Argument:
-    """Where a tensor map is: a parameter after all others."""
+    """The parameter of a tensor map, after all others."""
     if m not in self.tensor_maps:
       made = ir.Argument(self.function, ty.PTR, f"{_MAP}{len(self.tensor_maps)}")
       self.function.args = (*self.function.args, made)
@@ -158,21 +158,21 @@ class Frame:
     return made
 
   def begin(self, code: BlockCode) -> None:
-    """The entry block keeps only stack slots and what is computed once; the addresses of buffers follow, then everything else."""
+    """The entry block holds only stack slots and values computed once; the addresses of buffers follow, then everything else."""
     self.buffers = self.b.append_basic_block("buffers")
     self.start = self.b.append_basic_block("start")
     code.buffers = ir.IRBuilder(self.buffers)
     self.b.position_at_end(self.start)
 
   def begin_steps(self, code: BlockCode) -> None:
-    """Before the steps of a point of the parallel dimensions: no block is there yet."""
+    """Before the steps of a point of the parallel dimensions: no block has been loaded yet."""
     for k in blocks.kept_between_steps(self.kernel, parallel_dims(self.kernel)):
       if k not in self.last:
         self.last[k] = blocks.LastPlace(code, self.mapping.block_mappings[k].block_shape)
       self.last[k].forget()
 
   def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:
-    """Scratch memory; what is `known`, by number, lies elsewhere already."""
+    """Scratch memory; buffers that are `known`, by number, are already allocated elsewhere."""
     return blocks.scratch(code, self.kernel, parallel_dims(self.kernel), known)
 
   def prefetched(self, code: BlockCode) -> list[View]:
@@ -192,7 +192,7 @@ class Frame:
     return blocks.Block.of(code, self.kernel, position, array, base, prefetched, self.indices)
 
   def stand(self, code: BlockCode) -> None:
-    """Let a body know the present indices."""
+    """Set the current grid indices for a body."""
     b, skip = code.b, self.mapping.num_vmapped
     code.instance = Position(
       tuple(b.trunc(i64(i), I32) for i in self.indices[skip:]), tuple(b.trunc(s, I32) for s in self.sizes[skip:])
@@ -288,13 +288,13 @@ class Frame:
 
 
 def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
-  """Tell ptxas how many threads a block has and how many blocks shall fit an SM: that leaves so many registers for each."""
+  """Set the number of threads of a CTA and the minimum of CTAs per SM (`maxntid`, `minctasm`), from which ptxas derives the registers."""
   lines = []
   for line in text.splitlines():
     if line.startswith(f'define ptx_kernel void @"{KERNEL}"('):
       by_value = f'ptr byval([{tma.MAP_BYTES} x i8]) align {tma.MAP_ALIGNMENT} "nvvm.grid_constant"'
       line = line.replace(f'ptr %"{_MAP}', f'{by_value} %"{_MAP}')
-      head, metadata, rest = line.partition(" !dbg ")  # attributes stand before metadata
+      head, metadata, rest = line.partition(" !dbg ")  # attributes precede metadata
       line = f"{head.rstrip()} #0{metadata}{rest}"
     lines.append(line)
   limits = f'"nvvm.reqntid"="{num_threads}" "nvvm.minctasm"="{num_blocks}"'

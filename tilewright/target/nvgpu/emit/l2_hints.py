@@ -1,14 +1,14 @@
-"""Arrays that pass by once, and how L2 treats what is read of them.
+"""L2 eviction policies and prefetches for streamed arrays, which a kernel reads only once.
 
-A kernel that is bound by memory reads arrays much larger than the cache, and writes about as much. Every line that is read pushes another
-out of the cache, and each that was written has to go to memory then. Lines that are to be kept longest (`evict_last`) push out what was
-written instead of each other, so that memory is written in longer runs. Blocks that are next in turn are asked for ahead (`prefetch`) where
-one array is read: a quarter of as many as run at a time, for what is asked for too early is gone when it is needed. Where small blocks of
-others go with it (the tables of a rotary embedding), those are asked for instead.
+A memory-bound kernel reads arrays much larger than L2, and writes about as much. Every line that is read evicts another one, and a dirty
+line is then written back to memory. Lines read with `evict_last` evict dirty lines instead of each other, so that memory is written in
+longer runs. The blocks of later instances are prefetched (`prefetch`) where one array is read: a quarter of as many as run at a time, as
+data prefetched too early is evicted before its use. Where small blocks of others go with it (the tables of a rotary embedding), those are
+prefetched instead.
 
-Lines that are to be kept longest would stay for good, and leave kernels that follow less room. So the last instances give lines back
-(`let_go`), which are like any other then: their own, and those of instances a little before. All other lines are gone by then. What is
-given back is missed until the end, so that it shall be little, and late. rms_norm in a graph of its own, and a copy of 16 MiB after it,
+`evict_last` lines would stay in L2 permanently, and leave later kernels less room. So the last instances reset lines to normal priority
+(`let_go`): their own, and those of instances a little before. All other lines have been evicted by then. A released line no longer helps
+until the end of the kernel, so few lines are released, and late. rms_norm in a graph of its own, and a copy of 16 MiB after it,
 again and again, in microseconds:
 
     given back    nothing   8 MiB   16      24      32      40      32 by the last 8   40 by the last 8
@@ -34,15 +34,15 @@ Measured on an H200, bf16, 16384x8192, in microseconds:
     kept longest  126.4     126.8      127.6        190.5   128.0    183.8         63.8
     and ahead     125.5     125.8      126.8        189.9   128.0    189.2         66.3
 
-Rotary on another day, with eight elements a thread: 127.3 if nothing is asked for ahead, 129.6 if the array is, 127.1 if the tables are;
+Rotary on another day, with eight elements a thread: 127.3 without prefetch, 129.6 if the array is prefetched, 127.1 if the tables are;
 with four elements a thread 126.6. XLA took 128.6.
 
 gelu(x) * g on another day, with half of the instructions: 182.1 with 128 threads of two vectors each in a block, 181.1 with 256 of one
 vector, 181.0 with 1024 threads and blocks of 8192 elements; `torch.compile` took 181.2. Medians of two to four runs.
 
-Blocks of several pieces, rows of a part of the columns, are kept longest as well, and given back piece by piece; they are not asked for
-ahead. And neighbours in time write neighbouring memory (`in_order_of_writing`): a transpose of 128x128 blocks whose instances go along the
-columns of its input takes 133.0 microseconds, 135.9 along the rows, 136.0 to 136.4 in bands of 2 to 32 of those; with its input kept
+Blocks of several pieces, rows of a part of the columns, are kept longest as well, and given back piece by piece; they are not
+prefetched. And consecutive instances write adjacent memory (`in_order_of_writing`): a transpose of 128x128 blocks whose instances go along
+the columns of its input takes 133.0 microseconds, 135.9 along the rows, 136.0 to 136.4 in bands of 2 to 32 of those; with its input kept
 longest 130.9, 133.3, and 133.4 to 133.7. Giving back takes 0.6 of that. A copy took 129.3 in that run.
 
 Where little is written there is nothing to gain. `evict_first`, for what is read, written or both, `.cs` stores, and copies by TMA
@@ -120,7 +120,7 @@ def is_only_loaded(kernel: NativeKernel, ref: Value) -> bool:
 
 
 def streams(kernel: NativeKernel, arch: Arch) -> list[tuple[int, Pieces]]:
-  """The inputs that pass by once, with what a block of each is."""
+  """The streamed inputs, with the pieces of a block of each."""
   found = ((n, pieces(m)) for n, m in enumerate(kernel.mapping.input_mappings) if is_stream(kernel, n, arch))
   return [(n, own) for n, own in found if own is not None]
 
@@ -153,7 +153,7 @@ def _along_rows(kernel: NativeKernel, position: int) -> int | None:
 
 @dataclasses.dataclass(frozen=True)
 class Ahead:
-  """A block of an input that is asked for ahead of time, by one instance for all that see it."""
+  """A block of an input that is prefetched, by one instance for all that read it."""
 
   position: int
   nbytes: int
@@ -162,8 +162,8 @@ class Ahead:
 
 
 def asked_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> list[Ahead]:
-  """What each instance asks for where there is one stream and an SM runs so many CTAs: the small inputs beside the
-  stream; where there are none, the stream, if as much is written and not too much is on its way."""
+  """The prefetches of each instance where there is one stream and an SM runs so many CTAs: the small inputs beside the
+  stream; where there are none, the stream, if as much is written and not too much is in flight."""
   found = streams(kernel, arch)
   if len(found) != 1 or not arch.has_tma:
     return []
@@ -245,7 +245,7 @@ def can_load(nbytes: int, align: int) -> bool:
 
 
 def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, policy: ir.Value) -> ir.Value:
-  """So many bytes of global memory that nobody writes, as a vector of words."""
+  """So many bytes of read-only global memory, as a vector of words."""
   count = nbytes // 4
   words = [f"${n}" for n in range(count)]
   kind, to = (f".v{count}", f"{{{', '.join(words)}}}") if count > 1 else ("", words[0])
@@ -268,12 +268,12 @@ def num_processors(b: ir.IRBuilder) -> ir.Value:
 
 
 def prefetch(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, policy: ir.Value) -> None:
-  """Ask for a piece of global memory, and go on."""
+  """Prefetch a piece of global memory to L2, without waiting."""
   _void(b, f"cp.async.bulk.prefetch.L2.global.L2::cache_hint [$0], {nbytes}, $1;", [b.ptrtoint(pointer, I64), policy])
 
 
 def let_go(b: ir.IRBuilder, pointer: ir.Value) -> None:
-  """The line that an address lies in is like any other again."""
+  """Reset the line of an address to normal eviction priority."""
   line = b.and_(b.ptrtoint(pointer, I64), I64(-LINE))
   _void(b, f"applypriority.global.L2::evict_normal [$0], {LINE};", [line])
 

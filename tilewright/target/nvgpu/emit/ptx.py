@@ -19,7 +19,7 @@ _NEWER = {"mbarrier.test_wait.parity": 71}
 
 @functools.cache
 def _machine(arch: Arch) -> Any:
-  llvm.set_option("", "--nvptx-fma-level=2")  # a product that is added to becomes one instruction, as XLA has it
+  llvm.set_option("", "--nvptx-fma-level=2")  # a multiplication and an addition are fused, as in XLA
   llvm.initialize_all_targets()
   llvm.initialize_all_asmprinters()
   target = llvm.Target.from_triple(_TRIPLE)
@@ -54,7 +54,7 @@ _SUM_OF_TWO = re.compile(r"add\.([su]16)x2\s+(%\w+), (\S+), (\S+);")
 
 
 def with_single_sums(ptx: str) -> str:
-  """PTX in which two sums of 16-bit integers in one instruction are two instructions.
+  """PTX in which each packed addition of two 16-bit integers (`add.s16x2`) is two instructions.
 
   The ptxas of CUDA 13.0, which is in drivers of that version, takes the wrong half of a constant where only the high half of such a sum is
   used. Here it adds 0 (`VIADD.16x2 R0, R0, 0x0`), and that of 13.4 adds 1:

@@ -1,4 +1,4 @@
-"""The elements of a tile as the integers that memory would hold: what only moves is never widened.
+"""The elements of a tile as the integers that memory would hold: values that only move are never widened.
 
 f16 and bf16 are computed with in f32, so `value_at` widens what it loads, and a store narrows it again. A tile that is loaded, transposed
 and stored, or is an operand of a matrix instruction, has no use for that. And what is rounded to sixteen bits to be kept so is rounded

@@ -1,4 +1,4 @@
-"""Tiles in registers: what each thread holds of one, by a layout, and how its elements are found."""
+"""Tiles in registers: the elements of each thread, by a layout, and their lookup by index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Registers:
   held: Held
   dtype: np.dtype
   slots: list[ir.Value]
-  base: Any = None  # no memory that others could see
+  base: Any = None  # no memory that other threads could access
 
   @staticmethod
   def slot_type(dtype: Any, lanes: int) -> ir.Type:

@@ -1,4 +1,4 @@
-"""Ops that do something when they stand: views, stores, allocation, control flow. A table keyed by op."""
+"""Rules for ops with side effects: views, stores, allocation, control flow. A table keyed by op."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
 
 
 def poison(code: BlockCode, memory: View, shape: Any) -> None:
-  """Fill fresh memory with values no one should read."""
+  """Fill fresh memory with poison, which must not be read."""
   value = poison_value(memory.dtype)
   code.nest(
     shape, lambda index, lanes: code.store(memory, index, ty.element(memory.dtype, value, lanes)), writes=memory

@@ -1,4 +1,4 @@
-"""Index arithmetic that emits LLVM: what the functions of `tilewright.layout` compute with when the thread is not known yet.
+"""Symbolic index arithmetic that emits LLVM: the numbers of `tilewright.layout` functions where the thread is not static.
 
 Layouts are functions of ints, written with `+ * // % & ^ << >>`. Given a `Number` instead of an int, the same function emits the code:
 

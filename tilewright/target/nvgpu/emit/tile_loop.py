@@ -1,4 +1,4 @@
-"""Passes over a tile: each thread goes through its own vectors, step by step, as a distribution deals them out."""
+"""Passes over a tile: each thread iterates over its own vectors, step by step, as a distribution assigns them."""
 
 from __future__ import annotations
 

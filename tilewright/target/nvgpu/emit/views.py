@@ -1,7 +1,7 @@
-"""Views of memory on the GPU: how well aligned they are, and which of their elements lie inside of the array.
+"""Views of memory on the GPU: their alignment, and which of their elements are in bounds of the array.
 
-A block may hang over the edges of its array, and a window over those of its block. Element i of dimension d of a view lies inside if
-`0 <= offset + scale * i < size` for each edge that the dimension has. What lies outside is poison when read, and dropped when written.
+A block may extend past the edges of its array, and a window past those of its block. Element i of dimension d of a view is in bounds if
+`0 <= offset + scale * i < size` for each edge of the dimension. Out-of-bounds elements are poison when read, and dropped when written.
 
 Memory of the block may be tiled and swizzled (`tilewright.layout.shared`): then the address of an element is what the layout says, and a
 view knows where in the whole buffer its elements are.
@@ -69,15 +69,15 @@ def whole(memory: SharedLayout | Array) -> tuple[Along, ...]:
 
 @dataclasses.dataclass(eq=False)
 class View(Memory):
-  """A view with what is known of it. `align`: the view's first element is this many elements from an aligned one, or a multiple of it."""
+  """A view with its static properties. `align`: the view's first element is this many elements from an aligned one, or a multiple of it."""
 
   align: int = 1
   edges: tuple[tuple[Edge, ...], ...] = ()  # for each dimension, or for none
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
-  policy: Any = None  # an i64: how L2 treats what is read (`l2_hints`); None: as usual
-  cache: str = ""  # what the kernel says about caches (`cache_modifiers`)
+  policy: Any = None  # an i64: the L2 eviction policy of loads (`l2_hints`); None: the default
+  cache: str = ""  # the kernel's cache hints (`cache_modifiers`)
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[Along, ...] = ()  # for each dimension of such a buffer, or of `home`
@@ -103,7 +103,7 @@ class View(Memory):
 
 @dataclasses.dataclass(eq=False)
 class SwizzledView(View):
-  """A matrix in shared memory that products alone read, laid out for them."""
+  """A matrix in shared memory that only products read, laid out for them."""
 
   layout: Any = None  # a SharedLayout
 
@@ -114,7 +114,7 @@ class SwizzledView(View):
 
 @dataclasses.dataclass(eq=False)
 class SummedView(View):
-  """Floats that are only read, each the sum of several that lie a number of elements apart: they are added up where they are asked for."""
+  """Read-only floats, each the sum of several partial sums at a constant stride: they are added up when loaded."""
 
   terms: int = 1
   apart: int = 0
@@ -352,7 +352,7 @@ def is_in_pieces(view: View, nbytes: int) -> bool:
 
 
 def swizzled_address(b: ir.IRBuilder, view: View, index: Sequence[Index]) -> tuple[ir.Value, int | None, int]:
-  """An `exchange`: rows of 128 bytes as TMA leaves them. Row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
+  """An `exchange`: swizzled rows of 128 bytes as TMA writes them. Row r has its sixteen-byte piece p in the place of piece p ^ (r % 8).
 
   What is known of the place within a piece comes last, so that neighbours are seen to be neighbours.
   """

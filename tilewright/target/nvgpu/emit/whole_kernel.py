@@ -1,7 +1,7 @@
 """A whole kernel as one GPU function: which CTA runs which grid points, and where their blocks of data are.
 
-Parallel grid dimensions are spread over the CTAs, one point each; the others are loops inside. A block of data is used where
-it is. Where it may hang over an edge of its array, its view knows the edges (`views`).
+Parallel grid dimensions are distributed over the CTAs, one point each; the others are loops inside. A block of data is used in
+place. If it may extend past an edge of its array, its view tracks the edges (`views`).
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def emit_kernel(
   rewrite(kernel.body, algebraic_rewrites.RULES)
   parallel = tuple(parallel_dims(kernel))
   if kernel.warpgroups == 1 and _num_warps(kernel, num_warps) not in (None, threads.GROUP // threads.WARP):
-    hand_written.without_barriers(
-      kernel.body.body
-    )  # a block that is no warpgroup: its copies are done where they stand
+    hand_written.without_barriers(kernel.body.body)  # a CTA that is no warpgroup: its copies are synchronous
   if hand_written.is_by_hand(kernel, arch):
     return _emit_warpgroups(hand_written.lower(kernel, arch), arch, parallel)
   hand_written.without_barriers(kernel.body.body)
@@ -73,7 +71,7 @@ def emit_kernel(
 
 
 def _num_warps(kernel: NativeKernel, wished: int | None) -> int | None:
-  """How many warps a block must have, by what is asked for or by the layouts that the user gives; None if that is left open."""
+  """The number of warps required by the user's options or layouts; None if unconstrained."""
   return wished or next((own.num_warps for own in choice.casts(kernel)), None)
 
 
@@ -104,7 +102,7 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
 
 
 def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
-  """A kernel of which several warpgroups run each instance, each its own way through the body: see `warpgroup_barriers`."""
+  """A kernel of which several warpgroups run each instance, each with its own control flow: see `warpgroup_barriers`."""
   roles = Roles(kernel)
   register_budget.check(kernel, roles)
   if any(op.name == "print" for op in walk(kernel.body.body)):
@@ -124,7 +122,7 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   code.roles = roles
   Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
   warpgroup_barriers.drop_fences(code)
-  if code.on_their_way:  # no thread ends before what it asked for is there
+  if code.on_their_way:  # no thread ends before its copies have arrived
     cp_async.commit(frame.b)
     cp_async.wait(frame.b, 0)
   if code.has_stores:
@@ -177,7 +175,7 @@ def layouts(kernel: NativeKernel, arch: Arch, launch: Launch) -> list[tuple[str,
 def _pipeline(
   kernel: NativeKernel, arch: Arch, num_warps: int | None, cluster: Cluster = ALONE
 ) -> matmul_plans.Plan | None:
-  """The pipeline of a kernel, if it has one that does all that the kernel says."""
+  """The pipeline of a kernel, if there is one that honours all that the kernel specifies."""
   inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
   plan = matmul_plans.find(kernel, arch, inside, num_warps, cluster)
   if plan is None or effects.says_something(kernel.body.body) or not _honours(kernel, plan):
@@ -186,7 +184,7 @@ def _pipeline(
 
 
 def _honours(kernel: NativeKernel, plan: matmul_plans.Plan) -> bool:
-  """Whether a pipeline does what the user says about layouts."""
+  """Whether a pipeline honours the user's layouts."""
   given = {position: given_layout(ref.ref) for position, ref in choice.given_blocks(kernel).items()}
   others = len(choice.given_refs(kernel)) - len(given) + len(choice.casts(kernel))
   own = matmul_plans.stage_layouts(plan)
@@ -217,7 +215,7 @@ def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, 
 def _emit_pipeline(
   kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: matmul_plans.Plan
 ) -> tuple[str, Launch]:
-  """A kernel that brings the operands of a contraction into shared memory a few steps ahead: see `matmul_plans`."""
+  """A kernel that prefetches the operands of a contraction into shared memory a few steps ahead: see `matmul_plans`."""
   stores = plan.stores if isinstance(plan, matmul_plans.WarpgroupPlan) else ()
   frame = Frame(kernel, (*plan.tensor_maps, *stores))
   code = matmul_pipeline.emit(frame, arch, parallel, plan)

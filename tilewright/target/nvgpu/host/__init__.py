@@ -1,4 +1,4 @@
-"""What runs on the host around a kernel.
+"""The host side of a kernel: compilation, launch, lifetime and log.
 
 compiled    the code of a kernel: compiled once, kept on disk, loaded
 handler     the launcher: an FFI handler in LLVM that fills tensor maps and launches on XLA's stream

@@ -1,6 +1,6 @@
 """The code of a kernel for the devices of this process: compiled once, kept on disk, loaded where it is called.
 
-What is kept on disk for a kernel is its machine code, the machine code of its launcher, and what is to be known to load both: a process
+The cache on disk holds the machine code of a kernel, the machine code of its launcher, and the metadata to load both: a process
 that finds it generates neither LLVM IR nor PTX.
 """
 

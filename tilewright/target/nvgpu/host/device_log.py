@@ -1,4 +1,4 @@
-"""What a kernel says while it runs, and how that gets to the user: the log.
+"""The device log: prints and failed checks of a running kernel, and how they are reported to the user.
 
 A kernel that may print or fail has a log in global memory: a header of 32-bit words, then a record for each print.
 
@@ -6,8 +6,8 @@ A kernel that may print or fail has a log in global memory: a header of 32-bit w
                                                                      for which element, in which instance
     site, values …                                                   a record; each value begins at a multiple of sixteen bytes
 
-The launcher clears the header before the kernel. After it, it waits for the stream, and if anything was said it calls Python, which prints
-as `print` does and makes the error that XLA raises. What the numbers mean stands in the launcher as text.
+The launcher clears the header before the kernel. After it, it waits for the stream, and if anything was logged it calls Python, which
+prints as `print` does and creates the error that XLA raises. The meaning of the numbers is stored in the launcher as text.
 """
 
 from __future__ import annotations

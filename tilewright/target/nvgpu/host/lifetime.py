@@ -1,4 +1,4 @@
-"""How long the code of a kernel stays on the devices: while a program exists that may launch it.
+"""The lifetime of a kernel's code on the devices: it stays loaded while a program exists that may launch it.
 
 XLA never forgets a handler, so the launcher of a kernel, a few kilobytes for the host, stays. The kernel itself is loaded when it is
 compiled or found, and unloaded when nothing uses it. Its launcher counts the users:

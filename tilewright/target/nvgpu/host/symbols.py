@@ -1,4 +1,4 @@
-"""What generated things are called: in the code for the device, and in the code of the launcher for the host."""
+"""Names of generated symbols: in the code for the device, and in the code of the launcher for the host."""
 
 KERNEL = "kernel"  # the function that runs on the device
 HANDLER = "handler"  # the function that XLA calls

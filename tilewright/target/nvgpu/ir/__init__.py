@@ -1,6 +1,6 @@
-"""The GPU level: what a GPU does, as ops of the tile IR.
+"""The GPU level: asynchronous GPU operations, as ops of the tile IR.
 
-Kernels that say themselves who copies, waits and multiplies (several warpgroups, `pallas.mosaic_gpu`) enter here
+Kernels with explicit copies, waits and products (several warpgroups, `pallas.mosaic_gpu`) enter here
 (`passes.hand_written`).
 
     ops        the rows of the op table

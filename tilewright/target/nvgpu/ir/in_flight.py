@@ -1,14 +1,14 @@
-"""Which products may be in flight at each op.
+"""Data-flow analysis: which products may be in flight at each op.
 
-A warpgroup's products finish in the order in which they are started. So a state is: of each product that may be running, how many have been
-started after it, at least. `mma_wait {pending=n}` ends all of which that is n or more:
+A warpgroup's products finish in the order in which they are started. So a state maps each product that may be in flight to a lower bound
+on the number of products started after it. `mma_wait {pending=n}` ends all products for which that is n or more:
 
     mma %x, …          {x: 0}
     mma %y, …          {x: 1, y: 0}
     mma_wait {1}       {y: 0}
 
-Where control flow meets, a product runs if it may run on either side, and has the smaller number. A loop is gone through until nothing
-changes.
+Where control flow joins, a product is in flight if it may be on either side, and has the smaller number. A loop is iterated to a fixed
+point.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Races and deadlocks of warpgroups, found by running what they say to each other for one CTA, before code is made.
+"""Races and deadlocks of warpgroups, found before code is emitted by simulating their synchronisation for one CTA.
 
 Loops, conditions, slots and barriers that depend on numbers alone are computed; tiles are not. Each warpgroup has a vector clock, and each
 queue of asynchronous work has an entry in it: copies that arrive at a barrier, products, copies to global memory.
@@ -10,10 +10,11 @@ queue of asynchronous work has an entry in it: copies that arrive at a barrier, 
     wg 1   await empty[0], copy → a[0]                        a race: does not know that the product is done
 
 Two accesses race if they share an element, one writes, and the second does not know of the first. Then no order of the warpgroups matters:
-a race that is found is one in every run. What is not known (a slot that is read from memory, a loop as long as an operand says) ends the
-run of that warpgroup, and what follows is not checked. Nor is what comes after `_MOST_OPS` ops: rings come round long before.
+a race that is found is one in every run. A value that is not static (a slot that is read from memory, a trip count given by an operand)
+ends the simulation of that warpgroup, and what follows is not checked. Nor is what comes after `_MOST_OPS` ops: rings wrap around long
+before.
 
-A wait is for a phase by its parity. So a barrier must not end a phase before all who wait for the one before it have seen that one.
+A wait is for a phase by its parity. So a barrier must not end a phase before all waiters have observed the previous one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a kernel of several warpgroups surely does too early. Each finding names the two lines that race.
+"""A verifier for kernels of several warpgroups: accesses that are certainly too early. Each finding names the two lines that race.
 
 - A warpgroup arrives at a barrier behind which others copy into a buffer, while a product of its own still reads that part of it:
 
@@ -9,7 +9,7 @@
 
 These two look at ops, so they hold for kernels whose loops depend on data. Only what is wrong in every run is reported: the same slot by
 the same value, in the same round of a loop. That a barrier guards a buffer is seen from the copies: those that follow a wait fill what the
-wait was for. Everything else is found by `protocol`, which runs what the warpgroups say to each other.
+wait was for. Everything else is found by `protocol`, which simulates the warpgroups' synchronisation.
 """
 
 from __future__ import annotations

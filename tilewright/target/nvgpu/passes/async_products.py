@@ -1,7 +1,7 @@
-"""Products that run beside other code: `wgmma` as it is written by hand.
+"""Asynchronous products: explicit `wgmma` of the user.
 
-`plgpu.wgmma(acc, a, b)` starts a product. It is done where the user says so (`plgpu.wgmma_wait(n)`: all but the newest n are), and where
-the accumulator is read, written or ends its life, which waits for the product that it holds and those before it.
+`plgpu.wgmma(acc, a, b)` starts a product. It is complete after an explicit wait (`plgpu.wgmma_wait(n)`: all but the newest n are), and
+before the accumulator is read, written or goes out of scope, which waits for the product that it holds and those before it.
 """
 
 from __future__ import annotations

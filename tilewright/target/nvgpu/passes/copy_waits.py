@@ -1,7 +1,7 @@
 """Copies into shared memory that arrive at a barrier, and the waits for them.
 
-A wait that a pipeline makes comes before its body, and is for what the body reads somewhere. It moves (`wait_late`) to where that is
-first looked at:
+A wait that a pipeline emits comes before its body, and is for memory that the body reads somewhere. It is sunk (`wait_late`) to the first
+use of that memory:
 
     await full_k {is_lazy}        mma %s, dot(q, k)
     await full_v {is_lazy}   →    …

@@ -1,16 +1,16 @@
 """Long chains of elementwise ops: each element is computed to the end before the next begins.
 
-A thread has several vectors of a tile, of eight elements each. What is computed op by op for all of them has as many numbers on their way
-as there are elements, for each value that an op needs later, and a thread has few registers:
+A thread has several vectors of a tile, of eight elements each. Computing op by op for all of them keeps one number per element live, for
+each value that an op needs later, and a thread has few registers:
 
     x0 = ..., x1 = ..., y0 = f(x0), y1 = f(x1), z0 = g(x0, y0), z1 = g(x1, y1)      op by op
     x0 = ..., y0 = f(x0), z0 = g(x0, y0), x1 = ..., y1 = f(x1), z1 = g(x1, y1)      element by element
 
-Nor is a value between the ops kept for the whole tile where all that is computed with it ends in one pass: that pass has it at hand.
+Nor is a value between the ops materialised for the whole tile where all its uses end in one pass: that pass has it in registers.
 Very long chains are a loop over the vectors that a thread has. Short ones stay as they are: op by op leaves more to do at a time, and
 packs conversions.
 
-Measured on an H200, bf16, 16384x8192, in microseconds, in parentheses bytes that a thread keeps in memory for want of registers:
+Measured on an H200, bf16, 16384x8192, in microseconds, in parentheses the bytes that a thread spills:
 
                     op by op      and half the threads   element by element   XLA
     gelu, exact      736 (588)     385                    354                  375

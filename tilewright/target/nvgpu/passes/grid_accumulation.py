@@ -1,4 +1,4 @@
-"""Kernels that add up a product along the last dimension of the grid: what is multiplied, and where the accumulator is.
+"""Kernels that accumulate a product along the last dimension of the grid: what is multiplied, and where the accumulator is.
 
     @pl.when(pl.program_id(2) == 0)
     def _():
@@ -149,7 +149,7 @@ def _inputs(kernel: NativeKernel) -> list[Value]:
 
 
 def _computed_operand(kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]]) -> Operand | None:
-  """An operand of which each element is computed from elements of inputs that nobody writes."""
+  """An operand of which each element is computed from elements of unwritten inputs."""
   inputs, ops, positions = _inputs(kernel), set(), dict[int, None]()
   written = {into - kernel.mapping.num_prefetch for into, _ in kernel.input_output_aliases}
   pending = [v]

@@ -1,6 +1,6 @@
-"""Kernels that say themselves who copies, waits and multiplies, brought to the GPU level (`nvgpu.ir`).
+"""Lowering of kernels with explicit copies, waits and products to the GPU level (`nvgpu.ir`).
 
-In the tile IR a product is finished where it stands; on a GPU it is started, runs beside other code, and is waited for:
+In the tile IR a product is synchronous; on a GPU it is started, runs concurrently with other code, and is waited for:
 
     tile IR                                GPU level
     ───────                                ─────────
@@ -10,8 +10,9 @@ In the tile IR a product is finished where it stands; on a GPU it is started, ru
     store %acc, %t                         mma_wait %acc {pending=0}    done
     %v = load %acc                         %v = load %acc
 
-The passes, in order: `operand_swizzles` (how operands lie in shared memory), `async_products` (products become `mma`, and waits go before
-whatever needs their results), `copy_waits` (a pipeline's waits stand where what they are for is first looked at). Then `ir.verify`.
+The passes, in order: `operand_swizzles` (layouts of operands in shared memory), `async_products` (products become `mma`, and waits are
+inserted before the uses of their results), `copy_waits` (a pipeline's waits are sunk to the first use of the copied memory). Then
+`ir.verify`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def is_by_hand(kernel: NativeKernel, arch: Arch) -> bool:
 
 
 def without_barriers(block: Block) -> None:
-  """Take barriers out of a body of one warpgroup, whose copies are done where they stand. In place."""
+  """Remove the barriers from a body of one warpgroup, whose copies are synchronous. In place."""
   for inner in [block, *(own for op in walk(block) for own in op.blocks)]:
     inner.ops = [op for op in inner.ops if op.name not in _BARRIERS]
 

@@ -2,11 +2,11 @@
 
     o_ref[...] = x_ref[...] @ y_ref[...]                  blocks of 128 x 4096 and 4096 x 128 are more than shared memory holds
 
-    for i in range(64):                                   what becomes of it
+    for i in range(64):                                   the result of this pass
       total += x_ref[:, 64 * i : …] @ y_ref[64 * i : …, :]
 
-As in a loop that the user writes, the pieces of the rounds to come are copied while one is multiplied (`wgmma_operands`), and sums stay in
-registers. Sums are in f32 until the end, as of one product.
+As in a loop that the user writes, the pieces of the next rounds are prefetched while one is multiplied (`wgmma_operands`), and accumulators
+stay in registers. They are f32 until the end, as for one product.
 """
 
 from __future__ import annotations

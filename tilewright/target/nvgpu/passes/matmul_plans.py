@@ -1,18 +1,18 @@
-"""Contractions along a sequential grid dimension, with copies and products at the same time.
+"""Plans for software-pipelined contractions along a sequential grid dimension: copies overlap with products.
 
 A kernel whose body adds `dot(a, b)` to an accumulator, while the last dimension of the grid moves the blocks of both operands along the
-contraction, keeps the accumulator in registers from the first step to the last, and brings the blocks into shared memory a few stages
-ahead. How depends on the hardware:
+contraction, keeps the accumulator in registers from the first step to the last, and prefetches the blocks into shared memory a few stages
+ahead. The mechanism depends on the hardware:
 
-    sm_90a    one warpgroup asks TMA for blocks; the others wait for a stage, multiply it with `wgmma`, and give it back
-    later     one thread asks TMA; each warp waits for a stage, multiplies it with `mma.sync`, and gives it back
+    sm_90a    one warpgroup issues TMA copies; the others wait for a stage, multiply it with `wgmma`, and release it
+    later     one thread issues TMA copies; each warp waits for a stage, multiplies it with `mma.sync`, and releases it
     before    all threads start copies (`cp.async`), wait for a stage together, and multiply it warp by warp with `mma.sync`
 
-An operand need not be a block as it is. Where it is computed from blocks element by element (a conversion, a product with scales), on
-sm_90a, warps that do nothing else fetch those blocks, compute the operand and write it where `wgmma` reads it. Where both are, the left
-one is computed by the warps that multiply, in registers: see `scaled_matmul`.
+An operand need not be an unmodified block. Where it is computed from blocks element by element (a conversion, a product with scales), on
+sm_90a, dedicated warps fetch those blocks, compute the operand and store it where `wgmma` reads it. Where both operands are computed, the
+left one is computed by the warps that multiply, in registers: see `scaled_matmul`.
 
-Everything else in the body runs as it does elsewhere, in the warps that hold the sums.
+Everything else in the body runs as in other kernels, in the warps that hold the accumulators.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _MULTIPROCESSORS = 132  # of an H100 or H200; with more or fewer, blocks that ta
 
 @dataclasses.dataclass(frozen=True)
 class WarpgroupPlan:
-  """Products by warpgroups, of operands that TMA brings or other warps compute.
+  """Products by warpgroups, of operands that TMA copies or other warps compute.
 
   A stage has `depth` of the contraction. What operands are computed from is staged too, for a whole step.
   """
@@ -141,7 +141,7 @@ class WarpgroupPlan:
 
   @property
   def copied_bytes(self) -> int:
-    """What TMA brings of a stage."""
+    """The part of a stage that TMA copies."""
     return sum(size for size, m in zip(self.side_bytes, self.maps) if m is not None)
 
   @property
@@ -165,7 +165,7 @@ class WarpgroupPlan:
 
 @dataclasses.dataclass(frozen=True)
 class Sources:
-  """What an operand is computed from, in shared memory: blocks that TMA brings, and others that threads copy."""
+  """The inputs of a computed operand, in shared memory: blocks that TMA copies, and others that threads copy."""
 
   boxed: tuple[BoxedBlock, ...]
   padded: tuple[PaddedBlock, ...]
@@ -251,7 +251,7 @@ class RegisterPlan(WarpgroupPlan):
 
 @dataclasses.dataclass(frozen=True)
 class BoxedWarpPlan:
-  """Products by warps, of blocks that TMA brings. A stage has `depth` of the contraction."""
+  """Products by warps, of blocks that TMA copies. A stage has `depth` of the contraction."""
 
   contraction: Contraction
   distribution: MmaDistribution

@@ -1,4 +1,4 @@
-"""How large CTAs are, and how many of them an SM shall have room for.
+"""Occupancy: the number of threads of a CTA, and the number of CTAs resident on an SM.
 
 choose_threads      of a block: each has a few vectors of the largest block of data
 choose_lanes        elements of a vector

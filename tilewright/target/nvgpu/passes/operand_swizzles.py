@@ -1,4 +1,4 @@
-"""How buffers in shared memory lie of which the user did not say it.
+"""Layouts of buffers in shared memory for which the user gave none.
 
 Tensor cores read matrices in tiles of eight rows with a swizzle, and TMA writes them so. A buffer that is an operand of a product, and that
 is otherwise only loaded from, stored to and copied, is given the widest swizzle that its rows allow:

@@ -1,6 +1,6 @@
-"""Registers of warpgroups that exchange them (`setmaxnreg`): nobody may wait for more than the others can ever give back.
+"""Register budgets of warpgroups that use `setmaxnreg`: no warpgroup may wait for more registers than the others ever release.
 
-All threads of a CTA begin with the same number. What a warpgroup may have in the end is what the others leave at the least:
+All threads of a CTA begin with the same number. The maximum of a warpgroup is what remains when the others hold their minimum:
 
     three warpgroups begin with 168 each, 512 in all      warpgroup 2 keeps 40      0 and 1 may have 232 and 240, or 240 and 232
 """

@@ -1,4 +1,4 @@
-"""What each warpgroup of a block does to the memory that all share, as far as it is known before any code is written.
+"""Effect analysis: each warpgroup's reads and writes of shared memory, as far as they are known before code is emitted.
 
 Whether a warpgroup comes to an op, and which part of a buffer it reads or writes there, often depends on its number alone:
 
@@ -7,11 +7,11 @@ Whether a warpgroup comes to an op, and which part of a buffer it reads or write
 
 What follows from that:
 
-- The threads of a warpgroup need not wait for each other behind what they read, if they never write there themselves: who does is told by
-  an arrival of each warp (`reads_only`).
-- What threads write, tensor cores and TMA see after a fence. It stands where a warpgroup says that it has written, and takes
-  hundreds of cycles; so none stands where nobody else has the engines read what it wrote (`tells_engines`), nor before a product of what
-  TMA alone brought (`is_written_by_threads`).
+- The threads of a warpgroup need no barrier after their reads of memory that they never write: an arrival of each warp releases it to the
+  writer (`reads_only`).
+- Writes of threads are visible to tensor cores and TMA only after a proxy fence. It is emitted where a warpgroup signals its writes, and
+  takes hundreds of cycles; so it is omitted where no other warpgroup has tensor cores or TMA read them (`tells_engines`), and before a
+  product of memory that only TMA wrote (`is_written_by_threads`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEPTH = 24  # ops to look through; what depends on the number of a warpgroup is
 
 
 class Roles:
-  """The accesses to shared memory in a kernel of several warpgroups, and who makes them."""
+  """The accesses to shared memory in a kernel of several warpgroups, and the warpgroups that make them."""
 
   def __init__(self, kernel: NativeKernel):
     self._count, grid = kernel.warpgroups, kernel.mapping.grid

@@ -1,10 +1,10 @@
-"""Blocks at the end of an array, read with zeros in place of what lies past it: what a copy to shared memory brings anyway.
+"""Removal of masks that replace out-of-bounds elements of a block with zeros, which a copy to shared memory does anyway.
 
     place = pl.program_id(2) * 64 + jax.lax.broadcasted_iota(jnp.int32, (128, 64), 1)
     x = jnp.where(place < 1000, x_ref[...], 0)           # x_ref: blocks of 128 x 64 of an array with 1000 columns, the l-th at step l
 
-TMA and `cp.async` fill what lies outside of an array with zeros. So where the mask of such a selection is exactly the array's edge, the
-selection is that copy, and a product can read the block where it arrives.
+TMA and `cp.async` fill out-of-bounds elements with zeros. So where the mask of such a select is exactly the array's edge, the select is
+redundant, and a product can read the block where it arrives.
 """
 
 from __future__ import annotations

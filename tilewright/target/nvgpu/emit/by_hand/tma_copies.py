@@ -1,15 +1,15 @@
-"""Copies between an array in global memory and shared memory by TMA (`tma`), in kernels that are written by hand.
+"""Copies between an array in global memory and shared memory by TMA (`tma`), in kernels with explicit copies.
 
-A part of an array goes as a box if it lies in shared memory as the engine writes one: row by row, the rows of a swizzle's width. Where it
-lies otherwise, an array of more dimensions may be told of. With bf16[64, 256] in tiles of 8 x 64, swizzled,
+A part of an array is copied as one box if its layout in shared memory is the one TMA writes: row by row, the rows of a swizzle's width. For
+other layouts the tensor map may describe the array with more dimensions. With bf16[64, 256] in tiles of 8 x 64, swizzled,
 
     place in shared memory     column % 64, then row % 8, then column // 64, then row // 8
-    what the engine is told    an array of (rows / 8, columns / 64, 8, 64), of which the box is (8, 4, 8, 64)
+    tensor map                 an array of (rows / 8, columns / 64, 8, 64), of which the box is (8, 4, 8, 64)
 
-so that one request brings all of it. That takes a part that begins at a multiple of 8 rows and 64 columns, in an array that such tiles
-divide; otherwise the tiles are boxes of their own, as many as `_MOST_BOXES`. What lies outside of the array arrives as zero, or is dropped.
+so that one request copies all of it. That requires a part that begins at a multiple of 8 rows and 64 columns, in an array that such tiles
+divide; otherwise each tile is a box of its own, up to `_MOST_BOXES`. Out-of-bounds elements arrive as zero, or are dropped.
 
-Other parts have no boxes: arrays whose rows are not multiples of sixteen bytes apart, parts that are no rows of neighbours, steps.
+Other parts have no boxes: arrays whose row stride is not a multiple of sixteen bytes, parts whose rows are not contiguous, steps.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class _Digit:
 
 @dataclasses.dataclass(frozen=True)
 class Boxes:
-  """A copy as requests of TMA: what it is told of the array, and where boxes begin, in the array and in shared memory."""
+  """A copy as TMA requests: the tensor map of the array, and the start of each box, in the array and in shared memory."""
 
   tensor_map: TensorMap
-  # Of each dimension that it is told of: its axis of the array and its place; None: 0
+  # For each dimension of the tensor map: its axis of the array and its place; None: 0
   digits: tuple[tuple[int, int] | None, ...]
   starts: tuple[tuple[int, ...], ...]  # of each box: elements along each axis of the array, from where the part begins
   offsets: tuple[int, ...]  # and bytes in shared memory
@@ -116,7 +116,7 @@ def plan(array: View, shared: View, shape: tuple[int, ...]) -> Boxes | None:
 
 
 def _digits(shared: View, shape: tuple[int, ...]) -> tuple[list[_Digit], int]:
-  """How a part of a buffer in shared memory lies, in ascending order, and its swizzle; nothing if it begins where no box can."""
+  """The digits of a part of a buffer in shared memory, in ascending order, and its swizzle; nothing if no box can begin there."""
   layout = shared.tiled if shared.tiled is not None else shared.home
   if not isinstance(layout, SharedLayout) or shared.has_edges or any(a.scale != 1 for a in shared.along):
     return [], 0
@@ -160,7 +160,7 @@ def _split(digit: _Digit, grain: int) -> list[_Digit]:
 
 
 def _boxed(array: View, digits: Sequence[_Digit], swizzle: int) -> list[_Digit] | None:
-  """The digits that a box has, from the innermost on: as many as follow each other and the engine can be told of."""
+  """The digits that a box has, from the innermost on: as many as are consecutive and a tensor map can describe."""
   first, itemsize, home = digits[0], array.dtype.itemsize, array.home
   assert isinstance(home, Array)
   width = first.size * itemsize
@@ -260,13 +260,13 @@ def _number(value: Value) -> Any:
 
 
 def address(b: ir.IRBuilder, shared: View) -> ir.Value:
-  """Where a part of a buffer begins in shared memory (i32)."""
+  """The start address of a part of a buffer in shared memory (i32)."""
   pointer = shared.pointer if shared.tiled is None else wgmma_in_place.start(b, shared)
   return b.ptrtoint(b.addrspacecast(pointer, ir.PointerType(addrspace=SHARED)), I32)
 
 
 def places(b: ir.IRBuilder, boxes: Boxes, array: View, number: int) -> list[ir.Value]:
-  """Where the box with a number begins, along each dimension that TMA is told of."""
+  """The start of the box with a number, along each dimension of the tensor map."""
   found: list[ir.Value] = []
   for digit in boxes.digits:
     if digit is None:
@@ -281,14 +281,14 @@ def places(b: ir.IRBuilder, boxes: Boxes, array: View, number: int) -> list[ir.V
 def bring(
   b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View, barrier: ir.Value, is_own: bool
 ) -> None:
-  """Ask for all boxes of a copy to shared memory; the barrier counts their bytes. `is_own`: see `tma.copy`."""
+  """Issue the copies of all boxes to shared memory; the barrier counts their bytes. `is_own`: see `tma.copy`."""
   to = address(b, shared)
   for number, offset in enumerate(boxes.offsets):
     tma.copy(b, pointer, b.add(to, I32(offset)), places(b, boxes, array, number), barrier, is_own=is_own)
 
 
 def take(b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View) -> None:
-  """Ask for all boxes of a copy to the array."""
+  """Issue the copies of all boxes to the array."""
   source = address(b, shared)
   for number, offset in enumerate(boxes.offsets):
     tma.store(b, pointer, b.add(source, I32(offset)), places(b, boxes, array, number))

@@ -1,18 +1,18 @@
-"""Barriers between the warpgroups of a block, in kernels whose warpgroups each run the body for themselves.
+"""Barriers between the warpgroups of a CTA, in kernels whose warpgroups each run the body independently.
 
-    arrive(barrier)   every thread of the warpgroup arrives: what it did before is done
+    arrive(barrier)   every thread of the warpgroup arrives: its earlier accesses happen before the phase ends
     await(barrier)    every thread waits until the next phase has ended
-    meet(barriers…)   all warpgroups wait for each other, and the barriers begin anew
+    meet(barriers…)   all warpgroups wait for each other, and the barriers are initialised again
 
-A barrier is an `mbarrier` in shared memory, which counts threads. Of a phase it is known only whether its number is even or odd; so a
-warpgroup keeps a bit for each barrier, which every wait turns, in a register of each thread.
+A barrier is an `mbarrier` in shared memory, which counts threads. Only the parity of a phase is observable, so a warpgroup keeps a parity
+bit for each barrier, which every wait flips, in a register of each thread.
 
-A copy from global memory that has a barrier is asked of TMA by one thread, if it has boxes (`tma_copies`): the barrier counts
-their bytes besides the threads. Otherwise it goes there in pieces that threads ask for and do not wait for (`cp.async`); a thread arrives
-when its pieces have. A copy to global memory that has boxes is under way until a group of copies is waited for: the first thread of each
-warpgroup asks and waits for all.
+A copy from global memory that has a barrier is issued to TMA by one thread, if it has boxes (`tma_copies`): the barrier counts their bytes
+in addition to the threads. Otherwise all threads copy pieces asynchronously (`cp.async`); a thread arrives when its pieces have arrived. A
+copy to global memory that has boxes is in flight until its group of copies is waited for: the first thread of each warpgroup issues and
+waits for all.
 
-A warpgroup whose check fails ends, and others may wait for it. So where a kernel has checks, those who wait look whether one has failed.
+A warpgroup whose check fails ends, and others may be waiting for it. So in kernels with checks, waiting threads poll for a failed check.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _words(kind: SemaphoreArrayType) -> int:
 
 
 def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
-  """Barriers of all warpgroups, or of each (see `BlockCode.sharing`); they begin before the body, in front of which all meet."""
+  """Barriers of all warpgroups, or of each (see `BlockCode.sharing`); initialised before the body, in front of which all meet."""
   b, at = code.buffers, code.arena_bytes
   code.allocate((max(1, math.prod(kind.shape)),), np.int64, is_shared=True)
   # Of numbers, which are added up once: through a pointer to any memory, LLVM would find the address anew in each round of a loop.
@@ -88,8 +88,8 @@ def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
 
 
 def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = False) -> None:
-  """One thread lets barriers begin, and all forget their phases. Then comes a fence, and threads must wait for each other; `again`, before
-  it too."""
+  """One thread initialises the barriers, and all threads reset their parities. Afterwards a fence and a barrier of all threads are needed;
+  with `again`, a barrier before it too."""
   is_one = b.icmp_unsigned("==", code.thread, I32(0))
   if own.is_for_all:
     is_one = b.and_(is_one, b.icmp_unsigned("==", code.group, I32(0)))
@@ -104,7 +104,7 @@ def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = Fal
 
 
 def _tell_begun(code: BlockCode) -> None:
-  """Those who let barriers begin let TMA know: once for all of them, as it takes a microsecond."""
+  """Initialising threads make the barriers visible to TMA: one fence for all of them, as it takes a microsecond."""
   if code.arch.has_tma:
     with if_then(code.b, code.b.icmp_unsigned("==", code.thread, I32(0))):
       mbarrier.fence_init(code.b)
@@ -119,7 +119,7 @@ def begin(code: BlockCode, *, has_barriers: bool) -> None:
 
 
 def meet(code: BlockCode, barriers: Sequence[Barriers] = ()) -> None:
-  """All warpgroups wait for each other, and barriers begin again."""
+  """All warpgroups wait for each other, and barriers are initialised again."""
   if barriers:
     threads.barrier(code.b)
     for own in barriers:
@@ -144,7 +144,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
 
 
 def _found(code: BlockCode, barrier: Value, index: list[Value]) -> tuple[Barriers, ir.Value]:
-  """The barriers, and the number of the one that is meant."""
+  """The barriers, and the number of the selected one."""
   b, own = code.b, code.env[barrier]
   number: ir.Value = I32(0)
   for size, i in zip(own.kind.shape, index):
@@ -171,7 +171,7 @@ def _arrive(code: BlockCode, op: Op) -> None:
 
 
 def fence_operands(code: BlockCode, loads: Sequence[Op]) -> None:
-  """What threads wrote to memory from which a product reads, and copies of theirs, the tensor cores see."""
+  """Make the threads' writes and copies to memory from which a product reads visible to the tensor cores."""
   roles = code.roles
   _may_fence(code, lambda engine: roles is None or any(roles.is_written_by_threads(load, engine) for load in loads))
 
@@ -182,7 +182,7 @@ def _may_fence(code: BlockCode, is_needed: Callable[[Set[Op]], bool]) -> None:
 
 
 def drop_fences(code: BlockCode) -> None:
-  """Take out the fences between threads and the engines where threads write nothing that those read."""
+  """Remove the fences between threads and the async proxy (TMA, tensor cores) where threads write nothing that it reads."""
   engine = code.by_engine - code.by_threads
   for fence, is_needed in code.fences:
     if not is_needed(engine):
@@ -190,7 +190,7 @@ def drop_fences(code: BlockCode) -> None:
 
 
 def _arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
-  """One thread of each warp arrives for all of it, when they all are here."""
+  """One thread of each warp arrives for the whole warp, after a warp barrier."""
   b = code.b
   threads.warp_barrier(b)
   with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(threads.WARP)), I32(0))):
@@ -199,7 +199,7 @@ def _arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-  """What TMA will be asked for where the arrival of a copy stands."""
+  """The TMA request that will be issued at the arrival of a copy."""
 
   boxes: Boxes
   source: View
@@ -207,7 +207,7 @@ class Asked:
 
 
 def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
-  """One thread asks TMA for a copy, whose bytes arrive when they do.
+  """One thread issues a copy to TMA, which arrives by its bytes.
 
   All threads arrive: the phase must not end before each is past the wait in front of the copy, of which it knows only the parity."""
   b, boxes = code.b, asked.boxes
@@ -220,14 +220,14 @@ def _bring(code: BlockCode, asked: Asked, barrier: ir.Value) -> None:
 
 
 def _ask(code: BlockCode, loaded: tma_copies.Loaded, store: Op, arrival: Op) -> bool:
-  """Whether TMA brings what a load and a store copy: of an array that the kernel does not write, in boxes."""
+  """Whether TMA carries out the copy of a load and a store: from an array that the kernel does not write, in boxes."""
   if code.tensor_map is None or arrival.operands[0] not in code.awaited:
     return False
   load = loaded.op
   source, target = (views.view_of(code.memory_of(o.operands[0])) for o in (load, store))
   if source.home is None or source.home not in code.only_read or not loaded.ends_with_array(source):
     return False
-  if load.name == "window_load":  # beyond the end, where it says nothing, are zeros
+  if load.name == "window_load":  # its unspecified elements beyond the end are zeros
     starts = [code.scalar_index(s) for s in load.operands[1:]]
     source = views.subview(code.b, source, starts, load.attrs["steps"], load.attrs["dropped"])
   boxes = tma_copies.plan(source, target, load.result.tile.shape)
@@ -235,7 +235,7 @@ def _ask(code: BlockCode, loaded: tma_copies.Loaded, store: Op, arrival: Op) -> 
     return False
   if (
     target.base in code.read | code.written
-  ):  # what other threads did there is done, and what they wrote the engine knows
+  ):  # other threads' accesses there are complete, and their writes visible to TMA
     roles, buffer = code.roles, base_of(store.operands[0])
     _may_fence(code, lambda engine: roles is None or roles.is_filled_by_threads(buffer, engine))
     code.barrier()
@@ -244,7 +244,7 @@ def _ask(code: BlockCode, loaded: tma_copies.Loaded, store: Op, arrival: Op) -> 
 
 
 def start_copy(code: BlockCode, op: Op) -> bool:
-  """Carry out a store as a copy that is on its way, if it is one, and an arrival that waits for it comes next: whether it was."""
+  """Carry out a store as an asynchronous copy, if it is a copy and an arrival that tracks it comes next; returns whether it was."""
   arrival = _arrival_of(code, op) if code.is_by_hand else None
   loaded = tma_copies.load_behind(op.operands[1])
   if arrival is None or loaded is None or loaded.op.result in code.env:
@@ -260,7 +260,7 @@ def start_copy(code: BlockCode, op: Op) -> bool:
   piece = next((n for n in cp_async.SIZES if _goes_in_pieces(source, target, load.result.tile.shape, n)), None)
   if piece is None or not source.in_global or not is_in_shared(op.operands[0].ref):
     return False
-  if target.base in code.read | code.written:  # whose accesses do not count what is on its way
+  if target.base in code.read | code.written:  # which do not include copies in flight
     code.barrier()
   b = code.b
 
@@ -274,7 +274,7 @@ def start_copy(code: BlockCode, op: Op) -> bool:
 
 
 def _arrival_of(code: BlockCode, store: Op) -> Op | None:
-  """The arrival that belongs to a copy: nothing but index arithmetic stands between the two."""
+  """The arrival that belongs to a copy: only index arithmetic may be between the two."""
   ops = code.current.ops
   for op in ops[ops.index(store) + 1 :]:
     if op.name == "arrive":
@@ -331,7 +331,7 @@ def start_store(code: BlockCode, op: Op, array: View) -> bool:
   if load.name not in ("load", "window_load") or load.result in code.env or not is_in_shared(load.operands[0].ref):
     return False
   source = views.view_of(code.memory_of(load.operands[0]))
-  if load.name == "window_load":  # what lies outside of the buffer is not said
+  if load.name == "window_load":  # its elements outside of the buffer are unspecified
     starts = [code.scalar_index(s) for s in load.operands[1:]]
     source = views.subview(code.b, source, starts, load.attrs["steps"], load.attrs["dropped"])
   boxes = tma_copies.plan(array, source, load.result.tile.shape)
@@ -362,13 +362,13 @@ def _await_copies(code: BlockCode, op: Op) -> None:
 
 
 def _meet(code: BlockCode, op: Op) -> None:
-  """Barriers begin again, unless this comes once: they are those of one scope, and have begun before the body."""
+  """Initialise barriers again, unless this runs once: they belong to one scope, and were initialised before the body."""
   is_once = code.whole is not None and op in code.whole.ops
   meet(code, () if is_once else [code.env[v] for v in op.operands])
 
 
 def _set_registers(code: BlockCode, op: Op) -> None:
-  """Before it, all warps of the warpgroup have done what the last one asked for."""
+  """Before it, all warps of the warpgroup must have carried out the last one."""
   count, increase = op.attrs["count"], op.attrs["increase"]
   begins = threads.registers_of(code.groups * threads.GROUP)
   if not code.arch.has_register_exchange or (count <= begins if increase else count >= begins):
@@ -387,6 +387,6 @@ STATEMENTS: dict[str, Callable[[Any, Op], None]] = {
   "await_copies": _await_copies,
   "await_products": lambda code, op: (
     None
-  ),  # of architectures whose products are done where they stand; else see `passes.async_products`
+  ),  # of architectures whose products are synchronous; else see `passes.async_products`
   "set_registers": _set_registers,
 }

@@ -1,15 +1,15 @@
 """Matrix products whose operands and result are in registers, as fragments of `mma.sync` in the layouts that inference chose.
 
-An operand that is held in its fragments, or gets there by shuffles, is multiplied from where it is: in attention, the probabilities are the
-accumulator of one product and the left operand of the next, and never leave their registers. Any other operand goes to shared memory once,
-unless it is there already, as blocks that were copied ahead of time are; and `ldmatrix` brings its fragments as they are needed, so that
-only a few are in registers at a time.
+An operand that is held as fragments, or converted to them by shuffles, is multiplied from registers: in attention, the probabilities are
+the accumulator of one product and the left operand of the next, and never leave their registers. Any other operand is copied to shared
+memory once, unless it is there already, as prefetched blocks are; `ldmatrix` loads its fragments as they are needed, so that only a few
+are in registers at a time.
 
     A  (m, k)   register = element + 8 (k fragment + K m fragment)         the order of `options.mma_options`
     B  (k, n)   register = element + 4 (n fragment + N k fragment)
     C  (m, n)   register = element + 4 (n fragment + N m fragment)
 
-`old + dot(a, b)`, where the product has no other use, begins with the old sums.
+For `old + dot(a, b)`, where the product has no other use, the accumulators are initialised with `old`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tilewright.tile.ir import Block, Op, Value
 
 Words = Callable[[int], ir.Value]  # the 32 bits that begin with a register
 
-# By the operands' dtype: k of an instruction, its name for the operands, its name for the sums.
+# By the operands' dtype: k of an instruction, its name for the operands, its name for the accumulators.
 KINDS = {
   "bfloat16": (16, "bf16", "f32"),
   "float16": (16, "f16", "f32"),
@@ -51,7 +51,7 @@ KINDS = {
   "float32": (8, "tf32", "f32"),  # where a product may be rounded so
 }
 MOST = 2048  # instructions that are written out
-MOST_BYTES = 512  # of an operand that a thread brings to shared memory at a time
+MOST_BYTES = 512  # of an operand that a thread copies to shared memory at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Staged:
 
 
 def is_for_warps(op: Op) -> bool:
-  """Whether a product is one of matrices whose elements tensor cores take."""
+  """Whether a product is a matrix product of dtypes that tensor cores support."""
   dtypes = {v.tile.dtype.name for v in op.operands}
   if "float32" in dtypes and not op.attrs.get("tf32"):
     return False
@@ -76,7 +76,7 @@ def is_for_warps(op: Op) -> bool:
 
 
 def is_possible(code: BlockCode, op: Op) -> bool:
-  """Whether a product that inference gave to the tensor cores has the size to be written out, and its operands room."""
+  """Whether a product that inference assigned to the tensor cores is small enough to be fully unrolled, and its operands fit."""
   depth, *_ = KINDS[op.operands[0].tile.dtype.name]
   layout, k = code.layout_of(op.result), sizes(op)[0][1]
   if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MOST:
@@ -89,7 +89,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
 
 
 def own_layout(code: BlockCode, value: Value) -> Layout:
-  """The layout of an operand on its way: in which it is held, or in which it is loaded to be brought elsewhere."""
+  """The layout of an operand before its copy: the one in which it is held, or loaded to be copied elsewhere."""
   known = code.env.get(value)
   if isinstance(known, Registers):
     return known.layout
@@ -239,7 +239,7 @@ def is_read_in_place(code: BlockCode, op: Op, i: int) -> bool:
 
 
 def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
-  """Bring a tile to shared memory, laid out for the loads of a plan."""
+  """Copy a tile to shared memory, laid out for the loads of a plan."""
   (trip,) = plan.steps
   assert isinstance(trip, Trip)
   registers = code.elements_of(value, plan.source)
@@ -248,7 +248,7 @@ def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
 
 
 def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
-  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  """Copy an operand to shared memory before the loop in which it is multiplied."""
   if code.inferred is None or code.inferred.dots.get(op) != MMA:
     return False
   value, wanted = op.operands[i], _wanted(code, op, i)
@@ -272,7 +272,7 @@ def _words(code: BlockCode, operand: Any) -> Words:
 
 
 def added_to(code: BlockCode, op: Op, block: Block) -> tuple[Op, Value] | None:
-  """The sum that is the only use of a product, and what it is added to, if that is known before the product."""
+  """The addition that is the only use of a product, and its other operand, if that is computed before the product."""
   users = code.users.get(op.result, [])
   if len(users) != 1 or users[0].name != "add" or users[0] not in block.ops or op.result.tile.dtype.itemsize < 4:
     return None

@@ -43,7 +43,7 @@ def dot(code: BlockCode, op: Op) -> None:
   if not result.tile.size:
     code.env[result] = code.allocate(result.tile.shape, result.tile.dtype)
     return
-  if any(user.name == "mma" for user in code.users.get(result, ())):  # where it is started
+  if any(user.name == "mma" for user in code.users.get(result, ())):  # which starts it
     code.env[result] = Deferred()
     return
   if code.contraction is not None and _is_added_to_a_ref(code, op):
@@ -78,14 +78,14 @@ def dot(code: BlockCode, op: Op) -> None:
 
 
 def _hold(code: BlockCode, op: Op, multiply: Callable[[BlockCode, Op, Value | None], Registers]) -> None:
-  """A product that is held in registers; a sum that is its only use is carried out with it."""
+  """A product that is held in registers; an addition that is its only use is fused with it."""
   add, old = mma_sync_dot.added_to(code, op, code.current) or (op, None)
   code.env[add.result] = multiply(code, op, old)
   code.env.setdefault(op.result, Deferred())
 
 
 def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
-  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  """Copy an operand to shared memory before the loop in which it is multiplied."""
   return mma_sync_dot.stage_ahead(code, op, i) or wgmma_dot.stage_ahead(code, op, i)
 
 
@@ -111,13 +111,13 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
 
 
 def _is_asked_for_once(code: BlockCode, op: Op) -> bool:
-  """Whether a result is only used by an elementwise op in the same block, so that each element is asked for once."""
+  """Whether a result is only used by an elementwise op in the same block, so that each element is read once."""
   users = code.users.get(op.result, [])
   return len(users) == 1 and users[0].name in ELEMENTWISE and users[0] in code.current.ops
 
 
 def _is_added_to_a_ref(code: BlockCode, op: Op) -> bool:
-  """Whether the result is only added to a ref, where it can be added up: in memory, or in registers that a pipeline keeps."""
+  """Whether the result is only added to a ref, where it can be accumulated: in memory, or in registers that a pipeline keeps."""
   ref = accumulator_of(code, op, code.current)
   if ref is None:
     return False

@@ -1,18 +1,18 @@
 """Products of a few rows with a wide operand that is computed in the registers of the lanes that multiply it.
 
-In `dot(x, w)` with x of a few rows, (m, k), and w of many, (n, k), each element of w is used for a handful of products: what costs is
-getting it. So what w is computed from comes from memory once, a round of the warp ahead (`skinny_dot_stages`); w is computed in registers
-(decoded, scaled), and multiplied by `mma.sync.m16n8k16`, without ever lying in memory. Which k an instruction's slots stand for is free, as
-long as both operands agree: a lane takes a run of neighbours, so that its loads are wide.
+In `dot(x, w)` with x of a few rows, (m, k), and w of many, (n, k), each element of w is used for a handful of products: the cost is loading
+it. So the inputs of w are loaded from memory once, prefetched one round of the warp ahead (`skinny_dot_stages`); w is computed in registers
+(decoded, scaled), and multiplied by `mma.sync.m16n8k16`, without ever being stored to memory. The mapping from an instruction's k slots to
+k is free, as long as both operands agree: a lane takes a contiguous run, so that its loads are wide.
 
     lane (g, q) of a warp, g = lane / 4, q = lane % 4, in round c of the warp:
       of w   rows g and g + 8 of each 16,   of x   row g of each 8,     k in [run * (4 c + q), run * (4 c + q + 1))
       instruction j of the round takes the four elements 4 j … 4 j + 3 of the run of each row
 
-Where w is stored the other way round, so that its rows lie side by side, a lane takes a short run of k and neighbouring rows instead.
+Where w is stored transposed, so that its rows are contiguous along n, a lane takes a short run of k and neighbouring rows instead.
 
-Warps share k, and where k is too short for that, n. Their sums meet in shared memory: all threads add them up there, or whatever is done
-to the result adds up those it asks for (`product`).
+Warps split k, and where k is too short for that, n. Their partial sums go to shared memory: all threads add them up there, or the consumer
+of the result adds up those of the elements it reads (`product`).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ _MOST_ALONG_K = 8
 # 14.3, one 12.3 and 11.8.
 _STRAIGHT_TILES = 2
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
-_APART = 4  # elements after each row of sums, so that lanes with rows of their own meet in no bank
-_TURNED_RUN = 8  # where rows lie side by side: a word of 4-bit elements
+_APART = 4  # padding elements after each row of partial sums, so that lanes with different rows have no bank conflicts
+_TURNED_RUN = 8  # the run where w is transposed: a word of 4-bit elements
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _is_computable(code: BlockCode, v: Value) -> bool:
 
 
 def _is_turned(code: BlockCode, v: Value) -> bool:
-  """Whether elements that are neighbours along the last dimension are none in memory."""
+  """Whether the last dimension is not contiguous in memory."""
   op = v.owner
   if v in code.env or not isinstance(op, Op):
     return False
@@ -132,7 +132,7 @@ def is_left_in_sums(code: BlockCode, parts: Dot) -> bool:
 
 
 def product(code: BlockCode, parts: Dot, how: Plan) -> SummedView:
-  """The product as sums that are not added up yet: what reads it once needs no other place for it, nor a barrier behind that."""
+  """The product as partial sums, added up when read: a consumer that reads it once needs no other buffer, nor a barrier after that."""
   sums = _sums(code, parts, how, is_left=True)
   own = sums.strides[1:]
   return SummedView(sums.pointer, own, sums.dtype, sums.base, align=_APART, terms=how.along_k, apart=sums.strides[0])
@@ -159,7 +159,7 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
 
 
 def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
-  """What each warp along k adds up, in shared memory: (warps, rows of x, rows of w)."""
+  """The partial sums of each warp along k, in shared memory: (warps, rows of x, rows of w)."""
   b = code.b
   run, along_k, along_n = how.run, how.along_k, how.along_n
   tiles, columns = parts.n // ROWS // along_n, _columns(parts)
@@ -187,7 +187,7 @@ def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
       for number in range(at_once):
         own.multiply(chunk(add(b, c, number * along_k)), slots)
   else:
-    code.sync(set(), {stages.memory.base})  # sums of a product before may lie there
+    code.sync(set(), {stages.memory.base})  # partial sums of an earlier product may be there
     for c in stages.rounds(own_k, rounds):
       own.multiply(chunk(c), slots, stages.midway)
   shape = (along_k, columns * COLUMNS, parts.n + _APART)
@@ -229,7 +229,7 @@ def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any
 def _straight(
   code: BlockCode, parts: Dot, rounds: int, tiles: int, own_rounds: int, blocks: dict[Value, tuple[Part, Any]]
 ) -> list[Value]:
-  """Of the tiles that w is computed from, those that each lane reads into registers: it needs its own pieces of them alone."""
+  """Of the tiles that w is computed from, those that each lane loads straight into registers: it needs only its own pieces of them."""
   own = sources(code, parts.rhs, rounds * _LANES)
   if own is None or tiles != _STRAIGHT_TILES or rounds_at_once(_STAGES, own_rounds, True) == 1:
     return []
@@ -257,7 +257,7 @@ class _Fragments:
     ]
 
   def multiply(self, chunk: ir.Value, slots: Any, midway: Callable[[], None] = lambda: None) -> None:
-    """Add the products of a round to the sums; `midway`: what is to be done when half of it is."""
+    """Add the products of a round to the accumulators; `midway` is called after half of them."""
     b, kind = self.code.b, half2.KINDS[self.parts.lhs.tile.dtype]
     places = self.places(chunk)
     for at in range(0, len(places), 2):
@@ -277,7 +277,7 @@ def _row_of_w(b: ir.IRBuilder, first: Any, g: ir.Value, t: int, half: int, side_
 
 
 def _row(b: ir.IRBuilder, g: ir.Value, start: int, count: int) -> Index:
-  """The row of a lane; lanes that have none repeat the last one, and what they compute is not looked at."""
+  """The row of a lane; lanes that have none repeat the last one, and their results are unused."""
   if count - start == 1:
     return Index(start)
   row = add(b, g, start)
@@ -313,7 +313,7 @@ def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:
 
 
 def mma(b: ir.IRBuilder, kind: str, slots: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> None:
-  """Add the product of a 16 x 16 and a 16 x 8 fragment to sums that lie in stack slots."""
+  """Add the product of a 16 x 16 and a 16 x 8 fragment to accumulators in stack slots."""
   result = ir.LiteralStructType([F32] * 4)
   text = (
     f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "

@@ -1,4 +1,4 @@
-"""What a lane multiplies next of a packed operand, read by the lane itself into registers, a round ahead.
+"""Register prefetch of a packed operand: each lane loads its own pieces of the next round, one round ahead.
 
 Of a part of 64 bytes of some rows, lane (g, q) of a warp takes sixteen bytes of every eighth row: those that it multiplies, if all that is
 done to them keeps them together (`skinny_dot_stages.sources`). So they need not be seen by other lanes, and shared memory is left out:

@@ -1,15 +1,15 @@
-"""What a warp multiplies next, on its way to shared memory while it multiplies something else.
+"""Multi-stage prefetch of one warp's operands: the next round is copied to shared memory while the current one is multiplied.
 
-Warps that share the k of a product need nothing from each other until the end, so each has stages of its own in shared memory, and waits
-for its own copies alone. A round of a warp takes one part of k of both operands; of everything they are computed from, that is a part of
-the columns of some rows:
+Warps that split the k of a product need nothing from each other until the end, so each has stages of its own in shared memory, and waits
+only for its own copies. A round of a warp takes one part of k of both operands; of each of their inputs, that is a part of the columns of
+some rows:
 
     operand   (64, 512, 2, 2, 2, 2) bf16      a part of 64: [:, 8 p : 8 p + 8]
     made of   (64, 4096) u8                                 [:, 64 p : 64 p + 64]
               (64, 512) e4m3                                [:, 8 p : 8 p + 8]
 
-All of it is on its way about equally early: what is small would be waited for as long as what is large. But what is on its way comes in the
-order in which it was asked for, so that a round asks first for what all CTAs read, which is in L2.
+All inputs are prefetched about equally early: waiting for a small one would take as long as for a large one. But copies arrive in the order
+in which they were issued, so a round first issues those of the data that all CTAs read, which is in L2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Matrix products of warpgroups (`wgmma`, sm_90a) wherever they stand in a body, in the layouts that inference chose.
+"""Matrix products of warpgroups (`wgmma`, sm_90a) anywhere in a body, in the layouts that inference chose.
 
-The right operand lies in shared memory, swizzled. So does the left one, unless its elements are held by the threads that multiply them: in
+The right operand is in shared memory, swizzled. So does the left one, unless its elements are held by the threads that multiply them: in
 attention the probabilities are the accumulator of one product and the left operand of the next, and stay in registers.
 
     s = q k^T     q and k in shared memory, s in registers
@@ -51,7 +51,7 @@ def as_matrix(shared: SharedLayout, contracted: int) -> Matrix | None:
 
 
 def is_possible(code: BlockCode, op: Op) -> bool:
-  """Whether a product that inference gave to warpgroups has the size to be written out, and its operands room."""
+  """Whether a product that inference assigned to warpgroups is small enough to be fully unrolled, and its operands fit."""
   assert code.inferred is not None
   room = 0
   for i, value in enumerate(op.operands):
@@ -82,14 +82,14 @@ def start(code: BlockCode, op: Op) -> None:
       f"{op.loc or '?'}: the operands of this wgmma exceed available shared memory. Keep them in SMEM with a TilingTransform and a "
       "SwizzleTransform that tensor cores can read, or make them smaller."
     )
-  # A copy that was made of an operand for this product alone is soon overwritten, by the next one that needs room.
+  # A copy of an operand that was made only for this product is soon overwritten, by the next one that needs room.
   stays = all(_stays(code, product, i) for i in range(2))
   values = _start(code, product, own.layout, mma_sync_dot.unpacked(code.b, own))
   mma_sync_dot.put(code.b, own, values if stays else wgmma.wait(code.b, values))
 
 
 def wait(code: BlockCode, op: Op) -> None:
-  """`mma_wait(acc…)`: what is in flight goes through the wait, so that nothing that is done to it moves across."""
+  """`mma_wait(acc…)`: accumulators in flight are operands and results of the wait, so that no use of them is moved across it."""
   found = [acc.registers for ref in op.operands if isinstance(acc := code.memory_of(ref), RegisterRef)]
   values = [mma_sync_dot.unpacked(code.b, own) for own in found]
   done = iter(wgmma.wait(code.b, [v for own in values for v in own], op.attrs["pending"]))
@@ -98,7 +98,7 @@ def wait(code: BlockCode, op: Op) -> None:
 
 
 def _start(code: BlockCode, op: Op, layout: Layout, old: list[ir.Value] | None) -> list[ir.Value]:
-  """Start a product, which is added to old values or is the sum; what its registers will be, when it is done."""
+  """Start a product, which is added to old values or initialises the accumulator; returns the registers that will hold it when done."""
   b = code.b
   depth, kind, total = KINDS[op.operands[0].tile.dtype.name]
   way = _way(code, layout, total)
@@ -139,7 +139,7 @@ def _start(code: BlockCode, op: Op, layout: Layout, old: list[ir.Value] | None) 
 
 
 def _way(code: BlockCode, layout: Layout, total: str) -> Warpgroups:
-  """How the warpgroups lie on an accumulator."""
+  """How an accumulator is divided among warpgroups."""
   ways = wgmma_ways(layout.shape, code.num_threads // LANES, total == "s32")
   return next(way for way in ways if way.accumulator == layout)
 
@@ -215,7 +215,7 @@ def _in_place(code: BlockCode, op: Op, i: int) -> Placed | None:
 
 
 def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None:
-  """An operand, or what it is the transpose of, that lies in shared memory already as it is wanted."""
+  """An operand, or the tile it is the transpose of, that is already in shared memory in the required layout."""
   copies = code.copies.get(value, ())
   found = next((copy for copy in copies if isinstance(copy, Placed) and copy.shared == wanted), None)
   source = wgmma_operands.source_of(value, wanted) if found is None else None
@@ -230,7 +230,7 @@ def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None
 
 
 def _place(code: BlockCode, value: Value, shared: SharedLayout, buffer: View) -> Placed:
-  """Bring a tile to shared memory, where the tensor cores will see it: by copies that are on their way then, or from registers."""
+  """Copy a tile to shared memory and make it visible to the tensor cores: by copies that are then in flight, or from registers."""
   view, placed = _copied_view(code, value, shared), Placed(shared, buffer)
   if view is not None:
     source = wgmma_operands.source_of(value, shared)
@@ -257,7 +257,7 @@ def _copied_view(code: BlockCode, value: Value, wanted: SharedLayout) -> View | 
 
 
 def _arrived(code: BlockCode, operands: Sequence[Any]) -> None:
-  """Until the operands that this thread copies are there."""
+  """Wait until the operands that this thread copies have arrived."""
   if any(isinstance(part, Placed) and part.is_on_its_way for part in operands):
     cp_async.commit(code.b)
     cp_async.wait(code.b, 0)
@@ -265,7 +265,7 @@ def _arrived(code: BlockCode, operands: Sequence[Any]) -> None:
 
 
 def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
-  """Bring an operand to shared memory before the loop in which it is multiplied."""
+  """Copy an operand to shared memory before the loop in which it is multiplied."""
   if code.inferred is None or code.inferred.dots.get(op) != WGMMA:
     return False
   value, wanted = op.operands[i], code.inferred.wanted(op, i)

@@ -1,11 +1,11 @@
-"""Operands of warpgroups' products that global memory holds as they are: copied straight to where the tensor cores read them.
+"""Operands of warpgroups' products that are loaded unchanged from global memory: copied straight to where the tensor cores read them.
 
     o_ref[...] = jnp.dot(x_ref[...], y_ref[...])       both blocks are copied, then multiplied
 
-In a loop the copies run ahead: while a round is computed from its stage, the operands of the rounds after it arrive in the others.
+In a loop the copies are pipelined: while a round is computed from its stage, the operands of the rounds after it arrive in the others.
 
     for i in range(n):                                 stages  0  1  2      round 0 computes from stage 0, while 1 and 2 arrive
-      k = k_ref[pl.ds(i * 64, 64), :]                          3  1  2      round 1 computes from stage 1, and asks for round 3
+      k = k_ref[pl.ds(i * 64, 64), :]                          3  1  2      round 1 computes from stage 1, and issues round 3
       s = dot(q, k.T)
 
 What a round reads depends on its number alone, and nothing in the kernel writes it.
@@ -52,7 +52,7 @@ class Placed:
 
   shared: SharedLayout
   buffer: View
-  is_on_its_way: bool = False  # copied by threads that have not waited yet
+  is_on_its_way: bool = False  # copies in flight, not waited for yet
   matrix: Matrix | None = None  # as wgmma sees it, where it is a part of a buffer
 
   @property
@@ -85,7 +85,7 @@ def source_of(value: Value, wanted: SharedLayout) -> Source | None:
 
 
 def wanted_by_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
-  """The layout in which products of warpgroups want to find what a load gives, if they alone use it and all want the same."""
+  """The layout that products of warpgroups require of a load's result, if they are its only users and all require the same."""
   assert code.inferred is not None and isinstance(loaded.owner, Op)
   found, pending = set(), [loaded]
   while pending:
@@ -119,7 +119,7 @@ def leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool
 
 
 def is_copied(code: BlockCode, view: Any) -> bool:
-  """Whether a view's rows can be copied in pieces: it lies in global memory, inside of its array, and nobody writes it."""
+  """Whether a view's rows can be copied in pieces: it is in global memory, in bounds of its array, and never written."""
   if not isinstance(view, View) or not view.in_global or view.has_edges or view.strides[-1] != 1:
     return False
   if not all(isinstance(stride, int) for stride in view.strides):
@@ -205,7 +205,7 @@ def run_loop(code: BlockCode, op: Op) -> bool:
   with for_range(b, start, end) as i, code.scope():
     cp_async.wait(b, stages - 2)
     tma.fence_writes(b)
-    code.barrier()  # the round's operands are there, and nobody reads those that are replaced
+    code.barrier()  # the round's operands have arrived, and those to be replaced are no longer read
     fetch(b.add(i, i64(stages - 1)))
     code.env[body.params[0]] = number(i)
     for operand, place in zip(operands, places(i)):

@@ -186,7 +186,7 @@ def _is_maximum(v: Value, x: Value) -> bool:
 
 
 def _is_coarse(v: Value) -> bool:
-  """Whether a value was computed from numbers of 16 bits or fewer: what they do not say is more than a few units in the last place."""
+  """Whether a value was computed from numbers of 16 bits or fewer: their rounding error is more than a few units in the last place."""
   return _comes_from(v, ("convert", "dot"))
 
 
@@ -195,7 +195,8 @@ _LOOKED_AT = 32  # ops: this is asked of each op again
 
 
 def _comes_from(v: Value, names: tuple[str, ...]) -> bool:
-  """Whether a value was computed, by a few sums, products and choices, from what one of some ops makes of numbers of 16 bits or fewer."""
+  """Whether a value was computed, by a few additions, products and selects, from the result of one of some ops on numbers of
+  16 bits or fewer."""
   waiting = [v]
   seen: set[Op] = set()
   while waiting and len(seen) < _LOOKED_AT:
@@ -237,7 +238,7 @@ def _is_all_coarse(v: Value) -> bool:
 
 _COMPUTED = frozenset({*UNARY, *BINARY, "integer_pow", "convert", "dot", "reduce", "broadcast", "reshape"})
 
-# Sums and products of what tensor cores gave: a multiplication and an addition may be one instruction, which rounds once.
+# Sums and products of tensor core results: a multiplication and an addition may be fused into one instruction, which rounds once.
 _FUSED: dict[str, Callable[..., ir.Value]] = {
   "mul": ir.IRBuilder.fmul,
   "add": ir.IRBuilder.fadd,
@@ -246,7 +247,7 @@ _FUSED: dict[str, Callable[..., ir.Value]] = {
 
 
 def _is_of_a_product(v: Value) -> bool:
-  """Whether a value was computed from a matrix product of numbers of 16 bits or fewer, whose sums have no order."""
+  """Whether a value was computed from a matrix product of numbers of 16 bits or fewer, whose summation order is unspecified."""
   return _comes_from(v, ("dot",))
 
 
@@ -303,12 +304,12 @@ def _exp_inside(b: ir.IRBuilder, x: ir.Value, exp2: Callable[..., ir.Value]) -> 
 
 
 def _exp_below_maximum(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-  """2^(x log2 e), x <= 0: off by |x| units in the last place, and 0 below 2^-126. That is nothing beside how coarse x is."""
+  """2^(x log2 e), x <= 0: off by |x| units in the last place, and 0 below 2^-126. That is negligible beside the rounding error of x."""
   return _exp2_flushed(b, b.fmul(x, ty.constant(F32, math.log2(math.e))))
 
 
 def _logistic(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-  power = _exp(b, b.fneg(x), _exp2_flushed)  # a subnormal number is nothing beside one
+  power = _exp(b, b.fneg(x), _exp2_flushed)  # a subnormal number is negligible beside one
   return _reciprocal_flushed(b, b.fadd(ty.constant(F32, 1), power))
 
 

@@ -1,9 +1,10 @@
-"""Atomic operations, and scatters: every thread takes elements of its own, and memory settles who comes first, or last.
+"""Atomic operations, and scatters: every thread takes elements of its own, and the order of conflicting updates is that of the atomics.
 
-Integers, and sums of f32 and f64, are one instruction; everything else is a loop that tries to replace what it has seen. A scatter adds and
+Integers, and additions of f32 and f64, are one instruction; everything else is a compare-and-swap loop. A scatter adds and
 multiplies floats in the order of their positions, so that its result is always the same.
 
-An `atomic` op orders memory: what its instance wrote before is seen by whoever sees its effect, so that a lock can be built of one.
+An `atomic` op orders memory (acquire and release): earlier writes of its instance are visible to any instance that observes its effect, so
+that a lock can be built from one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _OF_INTEGERS = {"sum": "add", "and": "and", "or": "or", "xor": "xor"}
 
 
 def combine_at(b: ir.IRBuilder, pointer: ir.Value, dtype: Any, kind: str, value: ir.Value) -> ir.Value:
-  """Combine a value with what stands at a place, in one step; gives what stood there."""
+  """Atomically combine a value with the element at an address; returns the old element."""
   dtype = np.dtype(dtype)
   name = _instruction(dtype, kind)
   if name is not None:
@@ -57,14 +58,14 @@ def combine_at(b: ir.IRBuilder, pointer: ir.Value, dtype: Any, kind: str, value:
 
 
 def replace_at(b: ir.IRBuilder, pointer: ir.Value, dtype: Any, compared: ir.Value, value: ir.Value) -> ir.Value:
-  """Replace what stands at a place if it is what it is compared with; gives what stood there."""
+  """Compare and swap: replace the element at an address if it equals `compared`; returns the old element."""
   dtype = np.dtype(dtype)
   old, new = (_to_bits(b, v, dtype) for v in (compared, value))
   return _from_bits(b, b.extract_value(b.cmpxchg(pointer, old, new, "monotonic", "monotonic"), 0), dtype)
 
 
 def _instruction(dtype: np.dtype, kind: str) -> str | None:
-  """LLVM's name of what does it in one step."""
+  """LLVM's name of the atomic instruction for it."""
   if dtype.kind in "iu" and kind in ("max", "min"):
     return kind if dtype.kind == "i" else f"u{kind}"
   if dtype.kind in "iu" or (dtype == np.bool_ and kind != "sum"):
@@ -97,7 +98,7 @@ def atomic(code: BlockCode, op: Op) -> None:
   code.barrier()
   code.env[result] = old
   if result.tile.is_scalar:
-    code.sync({old.base}, set())  # in a loop, nobody writes it again before all have read it
+    code.sync({old.base}, set())  # in a loop, it is not written again before all threads have read it
     code.env[result] = code.load(old, [], 1)
 
 
@@ -229,7 +230,7 @@ def _bases(code: BlockCode, access: Access, value: Value) -> set[Any]:
 
 
 def _settle(code: BlockCode, values: Sequence[Value], target: View) -> None:
-  """See to it that any thread finds any element of tiles, and none of them in memory that is about to change."""
+  """Make all elements of tiles accessible to any thread, and none of them in memory that is about to be written."""
   for v in values:
     if v.tile.is_scalar:
       continue
@@ -254,6 +255,6 @@ def _where(b: ir.IRBuilder, conditions: Sequence[ir.Value | None]) -> Any:
 
 
 def _fence(b: ir.IRBuilder) -> None:
-  """What this thread has seen and written comes before what follows, for the whole device."""
+  """Device-scope fence: this thread's earlier reads and writes are ordered before its later ones."""
   text = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.acq_rel.gpu;", "~{memory}", side_effect=True)
   b.call(text, [])

@@ -1,12 +1,12 @@
-"""What a kernel says about caches, in words of PTX, on the loads and stores of global memory that it says it of.
+"""A kernel's cache hints as PTX qualifiers, on the loads and stores of global memory that have them.
 
     plt.load(x_ref, eviction_policy="evict_first")     ld.global.L1::evict_first.L2::cache_hint.v4.b32 …, policy;
     plt.load(x_ref, cache_modifier=".cg")              ld.global.cg.v4.b32 …;
     plt.load(x_ref, volatile=True)                     ld.volatile.global.v4.b32 …;
 
-An eviction policy is for both caches: the first takes it in the instruction, the second as a policy. PTX before 7.4 has no policies,
-and a volatile access no other words: these say nothing there. Long vectors are accessed by sixteen bytes, those that are not aligned
-element by element.
+An eviction policy is for both caches: L1 takes it as a qualifier of the instruction, L2 as a policy operand. PTX before 7.4 has no
+policies, and a volatile access takes no other qualifiers: hints are ignored there. Long vectors are accessed by sixteen bytes, unaligned
+ones element by element.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EVICTED = ("evict_first", "evict_last")
 
 
 def words(hint: str, ptx: int) -> str:
-  """What of a hint, as in `.cg evict_first`, an architecture knows."""
+  """The parts of a hint, as in `.cg evict_first`, that an architecture supports."""
   given = hint.split()
   if "volatile" in given:
     return "volatile"

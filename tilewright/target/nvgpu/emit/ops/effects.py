@@ -1,7 +1,7 @@
 """Semaphores, checks, printing and sleeping on the GPU.
 
-All threads of a CTA run the same way through a body, so each keeps its own copy of every semaphore, and they agree without waiting for
-each other. Where an index is static the copies are registers, and LLVM often sees that a wait never fails.
+All threads of a CTA take the same control flow through a body, so each keeps its own copy of every semaphore, and the copies agree without
+a barrier. Where an index is static the copies are registers, and LLVM often sees that a wait never fails.
 
 Prints and failed checks go to a log in global memory, which the launcher reads when the kernel is done (`device_log`): the numbers and
 values of what is printed, and the number of the first check that failed with the instance it failed in. A CTA whose check fails ends.
@@ -58,7 +58,7 @@ def _is_first(code: BlockCode) -> ir.Value:
 def fail_unless(
   code: BlockCode, condition: ir.Value, message: str, shape: tuple[int, ...] = (), element: ir.Value | None = None
 ) -> None:
-  """End the CTA if a condition does not hold; of several messages the launch's first one stays.
+  """End the CTA if a condition does not hold; of several messages the launch's first one is kept.
 
   `element` is the number of the element of a shape for which it does not.
   """
@@ -146,7 +146,7 @@ def _print_layout(code: BlockCode, op: Op) -> None:
 def _delay(code: BlockCode, op: Op) -> None:
   """Sleep until the device's clock has moved on so far; one instruction sleeps for a millisecond at most."""
   b = code.b
-  code.settle_memory()  # so that no thread is late for what the others do next
+  code.settle_memory()  # so that all threads are done sleeping before what follows
   end = b.add(_now(b), code.scalar_index(op.operands[0]))
   look, sleep, done = (b.append_basic_block(name) for name in ("delay", "delay.sleep", "delay.done"))
   b.branch(look)

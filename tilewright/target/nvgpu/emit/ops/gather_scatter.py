@@ -20,7 +20,7 @@ Statement = Callable[[BlockCode, Op], None]
 
 
 def _in_memory(code: BlockCode, op: Op) -> set[Any]:
-  """Put the tiles an op takes into memory; gives what it reads."""
+  """Materialise an op's operands in memory; returns the memory it reads."""
   reads: set[Any] = set()
   for v in op.operands:
     if isinstance(v.type, TileType) and not v.type.is_scalar:
@@ -34,7 +34,7 @@ def _in_memory(code: BlockCode, op: Op) -> set[Any]:
 
 
 def gather(code: BlockCode, op: Op) -> None:
-  """Make ready what a gather reads; its elements are computed where they are needed."""
+  """Prepare a gather's operands; its elements are computed where they are needed."""
   _in_memory(code, op)
 
 

@@ -1,10 +1,10 @@
 """Reductions by a CTA.
 
 A tile that is held in registers is reduced there, along any dimensions and in any layout: each thread combines its own registers, lanes
-that differ along those dimensions exchange, and if warps do too, they meet in shared memory. The result is held by all who held a part of
-it, in the layout without those dimensions.
+that differ along those dimensions combine by shuffles, and warps through shared memory. The result is held by all threads that held a part
+of it, in the layout without those dimensions.
 
-    (64, 128) with a row in each quarter of a warp: registers, two shuffles for each row of a thread; no memory, and no one waits
+    (64, 128) with a row in each quarter of a warp: registers, two shuffles for each row of a thread; no memory, no barrier
 
 A tile that streams through is reduced by warps that take whole rows, or, along other dimensions, by threads that take columns each. So are
 positions of extremes found, and running totals added up.
@@ -147,9 +147,10 @@ def _vector(b: ir.IRBuilder, held: Held, step: int, values: dict[tuple[int, ...]
 def _across_warps(
   code: BlockCode, kind: str, dtype: Any, held: Held, axes: Sequence[int], target: Held, totals: dict[Any, ir.Value]
 ) -> Callable[[], dict[Any, ir.Value]]:
-  """Each warp leaves what it has in shared memory, side by side for each result; gives what lets all threads combine what they need.
+  """Each warp stores its partial results in shared memory, contiguous for each result; returns a function by which all threads combine
+  them.
 
-  That waits for all warps, and comes as late as it can: what other reductions leave meanwhile is there then too.
+  That function contains the barrier, and is called as late as possible, so that the same barrier covers other reductions too.
   """
   b = code.b
   count, part = 1, Number(b, I32(0), 1) * 1

@@ -2,9 +2,9 @@
 
     registers = emit(plan, registers, Device(builder, lane, warp, buffer))
 
-A tile of less than 32 bits an element is shuffled in packed words. After a trip through shared memory some threads may still be loading:
-whoever writes the buffer next waits first (`before_store`). `Device` is the hardware; anything with the same methods will
-do, such as the model of a block in the tests.
+A tile of less than 32 bits an element is shuffled in packed words. After a round trip through shared memory some threads may still be
+loading: a barrier precedes the next store to the buffer (`before_store`). `Device` is the hardware; any object with the same methods
+works, such as the model of a CTA in the tests.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Machine(Protocol):
     """The word of a lane."""
 
   def before_store(self) -> None:
-    """Wait for those who still read the buffer."""
+    """Wait until all threads have read the buffer."""
 
   def before_load(self) -> None:
     """Wait until all have written it."""
@@ -229,7 +229,7 @@ def _travel(plan: Plan, trip: Trip, registers: list[Any], machine: Machine) -> l
 def store(
   layout: Layout, shared: AnyShared, way: access.Access, registers: Sequence[Any], bits: int, machine: Machine
 ) -> None:
-  """The first half of a trip: the tile into the buffer."""
+  """The first half of a round trip: store the tile to the buffer."""
   source = without_register_copies(layout)
   copies = {offset: r for r, offset in reversed(list(enumerate(layout.register_offsets)))}
   kept = [registers[copies[offset]] for offset in source.register_offsets]
@@ -239,7 +239,7 @@ def store(
 
 
 class Loader:
-  """The second half of a trip, piece by piece: words of the target's registers, each loaded when it is first asked for."""
+  """The second half of a round trip, piece by piece: words of the target's registers, each loaded at its first use."""
 
   def __init__(self, plan: Plan, trip: Trip, machine: Machine):
     self.trip, self.bits, self.machine = trip, plan.bits, machine
@@ -320,7 +320,7 @@ def _store(
 
 
 def load(layout: Layout, shared: AnyShared, way: access.Access, bits: int, machine: Machine) -> list[Any]:
-  """The second half of a trip: the registers of a tile from the buffer, without those that are copies."""
+  """The second half of a round trip: load the registers of a tile from the buffer, except those that are copies."""
   found: dict[int, Any] = {}
   places = Places(shared, layout, machine)
   if way.kind == access.VECTOR:

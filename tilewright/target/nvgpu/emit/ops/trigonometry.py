@@ -1,7 +1,7 @@
-"""sin, cos and tan of floats on a GPU: those of the CPU, but for how large angles are brought near zero.
+"""sin, cos and tan of floats on a GPU: those of the CPU, except for the range reduction of large angles.
 
-There a call would take every thread's registers to memory and back, and floats need fewer bits of 2/pi than doubles. So it is done where
-it stands, by a few multiplications of words: x = m 2^(e - 150), and of 2/pi 96 bits count, from the first that does not give multiples
+There a call would spill every thread's registers, and floats need fewer bits of 2/pi than doubles. So the reduction is inlined, as a few
+multiplications of words: x = m 2^(e - 150), and of 2/pi 96 bits count, from the first that does not give multiples
 of 4 on.
 """
 

@@ -1,4 +1,4 @@
-"""Assembly that a kernel brings along: `elementwise_inline_asm` as Triton defines it.
+"""Inline assembly of the user: `elementwise_inline_asm` as Triton defines it.
 
 The text is run once for every `pack` elements. An operand's elements fill registers as its constraints say (r, f: 32 bits, l, d: 64 bits,
 h: 16 bits), the first element in the lowest bits; likewise for results:

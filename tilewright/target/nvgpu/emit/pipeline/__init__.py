@@ -2,12 +2,12 @@
 
 ring                which stage is next, and the parity of its barrier
 ring_barriers       the full and empty barriers of the stages
-staged_blocks       blocks on their way by cp.async
-sequential_grid     the steps of a sequential grid dimension in any kernel; tma_stages are blocks that TMA brings there
+staged_blocks       blocks copied ahead by cp.async
+sequential_grid     the steps of a sequential grid dimension in any kernel; tma_stages are its blocks that TMA copies
 matmul_pipeline     the code of a plan (`passes.matmul_plans`): the steps along k
 warp_specialized    a producer and consumers of wgmma
 mma_sync_consumers  warps that multiply boxes by mma.sync, where there is no wgmma
 computed_operands   operands of wgmma that are computed from blocks
 scaled_matmul       products of two computed operands, as block-scaled ones
-epilogue            what is computed from accumulators, and stored
+epilogue            fused ops on the accumulators, and the stores of their results
 """

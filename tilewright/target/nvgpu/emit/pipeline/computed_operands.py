@@ -27,7 +27,7 @@ def write(
 ) -> None:
   """Compute an operand from `start` along k on, and write it to shared memory at `place`, with all warps of the code.
 
-  What stands in column `n`, where that is even, and the column after it, is column `order(n)` of the operand and the one after it.
+  Column `n`, for even n, and the column after it hold column `order(n)` of the operand and the one after it.
   """
   b = code.b
   rows, columns = (side.shape[0], depth) if side.k_is_last else (depth, side.shape[1])

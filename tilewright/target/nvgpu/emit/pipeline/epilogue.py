@@ -1,4 +1,4 @@
-"""The code of warps that hold the accumulators of matrix products: what is computed from those stays in the lanes that have them.
+"""The epilogue code of warps that hold the accumulators of matrix products: values computed from those stay in the same lanes.
 
 A lane holds pairs, eight columns apart. So that sixteen-bit results reach memory in sixteen bytes a lane, the four lanes of a row
 exchange pairs before they are stored: lane q takes the q-th of four groups of eight columns.
@@ -7,7 +7,7 @@ exchange pairs before they are stored: lane q takes the q-th of four groups of e
     before    q0 q1 q2 q3 q0 q1 q2 q3 q0 q1 q2 q3 q0 q1 q2 q3
     after     q0          q1          q2          q3
 
-Where TMA writes an output, each warpgroup puts its rows together in shared memory, which the stages of operands no longer need.
+Where TMA writes an output, each warpgroup assembles its rows in shared memory, reusing the stages of the operands.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Output:
 
 
 class FragmentCode(BlockCode):
-  """As `BlockCode`, where tiles of one shape are laid out as sums of matrix products are, and `elsewhere` is what others compute."""
+  """As `BlockCode`, where tiles of one shape are laid out as accumulators of matrix products are; other warps compute `elsewhere`."""
 
   sums: MmaDistribution | WgmmaDistribution | None = None
   elsewhere: Set[Value] = frozenset()
@@ -73,11 +73,11 @@ class FragmentCode(BlockCode):
       super().fill(memory, v, layout)
 
   def _store_boxes(self, output: Output, v: Value) -> None:
-    """Put a tile together in shared memory, and ask for its boxes to be written: each warpgroup for its rows."""
+    """Assemble a tile in shared memory, and issue the stores of its boxes: each warpgroup for its rows."""
     b, layout = self.b, self.layouts[v.tile.shape]
     shared = shared_for_matrix(v.tile.shape, 16, tma.SWIZZLE_BYTES)
     elements = self.elements_of(v, layout)
-    self.barrier()  # nobody reads what is overwritten
+    self.barrier()  # the overwritten memory is no longer read
     way = best_access(layout, shared, self.arch.has_stmatrix, owners_only=True)
     store(layout, shared, way, elements, 16, _Room(self, self.room))
     tma.fence_writes(b)
@@ -135,7 +135,7 @@ class FragmentCode(BlockCode):
 
 
 class _Room(BlockDevice):
-  """Shared memory in which an output is put together; who waits for whom is the caller's business."""
+  """Shared memory in which an output is assembled; barriers are the caller's responsibility."""
 
   def __init__(self, code: FragmentCode, room: ir.Value | None):
     super().__init__(code, None)

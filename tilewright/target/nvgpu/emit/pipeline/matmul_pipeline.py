@@ -1,6 +1,6 @@
-"""The code of a plan of `matmul_plans`: a product along a sequential grid dimension, with copies a few steps ahead.
+"""The code of a plan of `matmul_plans`: a product along a sequential grid dimension, with operands copied a few steps ahead.
 
-The steps are written out in three forms, first, last and between, so that no code asks which step it is:
+The first and the last step are peeled, so that no code tests which step it is:
 
     first step     total = 0; total += a @ b
     between        total += a @ b
@@ -48,7 +48,7 @@ _PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
 def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
-  """Fill a frame; gives the code of those who hold the sums."""
+  """Fill a frame; returns the code of the warps that hold the accumulators."""
   if isinstance(plan, WarpgroupPlan):
     return _emit_warpgroups(frame, arch, parallel, plan)
   if isinstance(plan, BoxedWarpPlan):
@@ -57,7 +57,8 @@ def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> Blo
 
 
 def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
-  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, sums)` adds the product."""
+  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, sums)` adds the
+  product to the accumulators."""
   c = plan.contraction
   last = c.num_steps - 1
   memory, kept = _memory(frame, code, plan)
@@ -91,7 +92,7 @@ def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir
 
 
 def _memory(frame: Frame, code: Any, plan: Plan) -> tuple[list[Any], Any]:
-  """Scratch buffers, of which the accumulator is registers; or the output that is, as `frame.instance` takes it."""
+  """Scratch buffers, with the accumulator in registers; or the output that is in registers, as `frame.instance` takes it."""
   c = plan.contraction
   code.sums = plan.distribution
   code.layouts[c.block[:2]] = plan.distribution.layout
@@ -108,7 +109,7 @@ def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
 
 
 def read_sums(b: ir.IRBuilder, sums: Any) -> list[ir.Value]:
-  """The thread's sums, one by one."""
+  """The thread's accumulators, one by one."""
   pairs = [b.load(slot, typ=ir.VectorType(ty.F32, 2)) for slot in sums.slots]
   return [b.extract_element(p, I32(i)) for p in pairs for i in range(2)]
 
@@ -120,7 +121,7 @@ def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
 
 
 def _grouped(frame: Frame, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
-  """Let a CTA know the point that it takes; gives its rank in its cluster, if there are clusters."""
+  """Set the indices of the point that a CTA computes; returns its rank in its cluster, if there are clusters."""
   number = frame.b.zext(frame.number, I64)
   if cluster.size == 1:
     frame.indices = _point(frame, parallel, number)
@@ -243,7 +244,7 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
 
   def contract(step: ir.Value, sums: Any) -> None:
     cp_async.wait(b, count - 2)
-    threads.barrier(b)  # the step's blocks are there, and nobody reads the stage that is filled next
+    threads.barrier(b)  # the step's blocks have arrived, and the stage that is filled next is no longer read
     later = b.add(step, i64(count - 1))
     with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
       fetch(later)
@@ -359,7 +360,7 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
       _each_step(frame, code, plan, contract)
   b.branch(done)
   b.position_at_end(done)
-  if plan.cluster.size > 1:  # nobody leaves while others may write to its shared memory
+  if plan.cluster.size > 1:  # no CTA exits while others may write to its shared memory
     cluster.barrier(b)
   return code
 
@@ -384,7 +385,7 @@ def _copy_operands(
   n: int,
   rank: ir.Value | None = None,
 ) -> None:
-  """Ask TMA for the n-th slice of the operands that it brings. `number` counts slices."""
+  """Issue the TMA copies of the n-th slice of the operands. `number` counts slices."""
   frame.indices[-1] = step
   pointers = iter(frame.maps)
   copies = []
@@ -396,7 +397,7 @@ def _copy_operands(
 
 
 def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: ring_barriers.Stages) -> None:
-  """What the warps do that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
+  """The code of the warps that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
   b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
   code = frame.code(arch, producers, BlockCode)
   prefetched = frame.prefetched(code)
@@ -436,7 +437,7 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
   with for_range(b, 0, c.num_steps) as step, code.scope():
     if plan.blocks:
       cp_async.wait(b, count - 2)
-      # The step's blocks are there, and nobody reads those that are replaced.
+      # The step's blocks have arrived, and those to be replaced are no longer read.
       threads.barrier_of(b, _PRODUCERS, producers)
     later = b.add(step, i64(count - 1))
     # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it

@@ -1,7 +1,7 @@
-"""Warps that multiply what TMA brings, where there is no `wgmma` (sm_100 and later): `mma.sync` on boxes.
+"""Warps that multiply operands copied by TMA, where there is no `wgmma` (sm_100 and later): `mma.sync` on boxes.
 
-Every warp waits for a stage and gives it back for itself, so that those ahead need not wait for those behind; one lane of the first asks
-for the stages to come. A warp for that alone would leave the others fewer registers than their accumulators and operands take: with nine
+Every warp waits for a stage and releases it independently, so that fast warps need not wait for slow ones; one lane of the first warp
+issues the copies. A dedicated producer warp would leave the others fewer registers than their accumulators and operands take: with nine
 warps, one of an SM's four partitions has three, and each thread of those 168.
 
 Pieces of rows are swizzled, as TMA leaves them: reading eight rows at the same place, as `ldmatrix` does, touches all banks of
@@ -29,7 +29,7 @@ Ask = Callable[[ir.Value, int, Number], None]  # for the n-th slice of a step, i
 
 
 class Products:
-  """Steps of products, with their operands asked for ahead of time. `ask` is called for one thread."""
+  """Steps of products, with their operands prefetched. `ask` is called for one thread."""
 
   def __init__(self, code: Any, plan: BoxedWarpPlan, stages: Stages, ask: Ask):
     self.code, self.plan, self.stages, self.ask = code, plan, stages, ask
@@ -43,7 +43,7 @@ class Products:
     return self.code.b.icmp_unsigned("==", self.code.thread, I32(0))
 
   def add(self, step: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
-    """The sums of a lane, with those of a step."""
+    """The accumulators of a lane, with the product of a step added."""
     for n in range(self.plan.slices):
       further, later = divmod(n + self.plan.ahead, self.plan.slices)
       self._ask_ahead(add(self.code.b, step, further), later)

@@ -1,9 +1,9 @@
-"""Stages that are used in turn, over and over: which one is next, and what the barrier of its present use is waited for with.
+"""A ring of stages: the index of the next stage, and the parity to wait for on its barrier.
 
     Turns(b, 3)        stage   0 1 2 0 1 2 0 …
                        parity  0 0 0 1 1 1 0 …
 
-Who counts on from use to use neither divides nor waits for a division: between a barrier and the next that is all there is to compute.
+Counting from use to use avoids a division, which would be on the critical path: nothing else is computed between two barriers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Turns:
     return Turn(stage, self.b.load(self.parity, typ=I32))
 
   def advance(self, by: int = 1) -> None:
-    """Go on by a number of uses that is at most that of the stages."""
+    """Advance by a number of uses, at most the number of stages."""
     b, now = self.b, self.now()
     if self.known is not None:
       is_over, self.known = divmod(self.known + by, self.stages)

@@ -1,7 +1,7 @@
 """Stages in shared memory that some threads fill with operands and others read, and the barriers of each (sm_90).
 
 stage s:  full[s]   counts the bytes that arrive (the producer expects them), and the warps that have written their part
-          empty[s]  counts those who have read it: warpgroups, or warps
+          empty[s]  counts its readers that are done: warpgroups, or warps
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Stages:
     self.b, self.plan = b, plan
     self.start = b.and_(b.add(b.ptrtoint(shared, I32), I32(BOX_ALIGNMENT - 1)), I32(-BOX_ALIGNMENT))
     self.barriers = b.add(self.start, I32(plan.swizzled_bytes))
-    self.blocks = b.add(self.barriers, I32(16 * plan.stages))  # what operands are computed from
+    self.blocks = b.add(self.barriers, I32(16 * plan.stages))  # the inputs of computed operands
 
   def full(self, stage: ir.Value | int) -> ir.Value:
     number = I32(stage) if isinstance(stage, int) else stage
@@ -54,7 +54,7 @@ class Stages:
       mbarrier.fence_init(self.b)
 
   def acquire(self, number: Number) -> None:
-    """Until the operands that lay in a stage before are no longer read."""
+    """Wait until the previous operands of a stage are no longer read."""
     turn = self.turn(number)
     mbarrier.wait(self.b, self.empty(turn.stage), self.b.xor(turn.parity, I32(1)))
 
@@ -67,7 +67,7 @@ class Stages:
       mbarrier.arrive(self.b, self.full(stage))
 
   def wait(self, number: Number) -> None:
-    """Until a stage's operands are there."""
+    """Wait until a stage's operands have arrived."""
     turn = self.turn(number)
     mbarrier.wait(self.b, self.full(turn.stage), turn.parity)
 
@@ -81,9 +81,9 @@ def copy(
   rank: ir.Value | None = None,
   is_own: bool = False,
 ) -> None:
-  """Ask for operands of a stage, which is the n-th of its step: their side, tensor map, and where the step's block begins.
+  """Issue the copies of a stage's operands, the n-th of its step: their side, tensor map, and where the step's block begins.
 
-  Of an operand that blocks of a cluster share, the one with a rank asks for its part of the rows, and all of them get it. `is_own`: see
+  Of an operand that CTAs of a cluster share, the CTA of each rank issues its part of the rows, multicast to all of them. `is_own`: see
   `tma.copy`.
   """
   plan = stages.plan

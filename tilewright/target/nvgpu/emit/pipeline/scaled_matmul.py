@@ -1,9 +1,9 @@
 """Products of two computed operands, as block-scaled ones are (sm_90a): each is computed where that costs shared memory the least.
 
-Tensor cores read shared memory, and so do those who compute operands from what TMA brings: it is what there is least of. The
-right operand is computed by warps that do nothing else, and written for `wgmma`, which all warpgroups read. The left one, of which each
+Tensor cores read shared memory, and so do the warps that compute operands from blocks copied by TMA: its bandwidth is the bottleneck. The
+right operand is computed by dedicated warps, and stored for `wgmma`, which all warpgroups read. The left one, of which each
 warp needs rows of its own, is computed by the warps that multiply, into the registers from which `wgmma` takes it: one slice while the
-product of the slice before is under way.
+product of the previous slice is in flight.
 
 A thread has four pairs of columns of each row, for every sixteen along k; which columns those are, is free, as long as both operands
 agree. Here lane q of four takes the q-th quarter of a step: what it reads is contiguous.
@@ -44,7 +44,7 @@ _OWN = DEPTH // _LANES  # columns of a lane, of each sixteen
 
 
 def column_of(k: int, n: int) -> Callable[[int], int]:
-  """Which column of a step of `k` stands in an even column of its n-th slice."""
+  """The column of a step of `k` that an even column of its n-th slice holds."""
 
   def column(place: int) -> int:
     sixteen, (half, lane) = place // DEPTH, divmod(place % DEPTH // 2, _LANES)
@@ -54,13 +54,13 @@ def column_of(k: int, n: int) -> Callable[[int], int]:
 
 
 class Ring:
-  """The stages of what one operand is computed from. Addresses are i32.
+  """The stages of the inputs of one computed operand. Addresses are i32.
 
     stage s:  full   counts the bytes that arrive, and the threads whose copies have
               free   where threads copy: counts the threads that have read it
 
-  That a stage is free follows from those of the operand, too, but over others, and from one thread of a warpgroup for all. TMA
-  needs no more. Threads that overwrite what others have read hear it from each of those, as tools that look for races want it.
+  That a stage is free also follows from the operand's barriers, but only transitively, and from one thread of a warpgroup for all. That is
+  enough for TMA. Threads that overwrite a stage need an arrival of each thread that has read it, as race detectors expect.
   """
 
   def __init__(self, stages: Stages, side: int):
@@ -91,19 +91,19 @@ class Ring:
     return self.b.add(self.barriers, self.b.mul(turn.stage, I32(16)))
 
   def wait(self, turn: Turn) -> None:
-    """Until what a step is computed from is there."""
+    """Wait until the inputs of a step have arrived."""
     mbarrier.wait(self.b, self.barrier(turn), turn.parity)
 
   def free(self, turn: Turn) -> ir.Value:
     return self.b.add(self.barrier(turn), I32(8))
 
   def done(self, turn: Turn) -> None:
-    """The calling thread has read what a step is computed from."""
+    """The calling thread has read the inputs of a step."""
     if self.sources.padded:
       mbarrier.arrive(self.b, self.free(turn))
 
   def box(self, turn: Turn, block: staged_blocks.BoxedBlock, step: ir.Value) -> ir.Value:
-    """Where a block lies that TMA brings, perhaps for several steps. Steps are counted over all points."""
+    """The address of a block that TMA copies, perhaps for several steps. Steps are counted over all points."""
     b, own = self.b, self.sources
     before = sum(own.places(other) * other.nbytes for other in own.boxed[: own.boxed.index(block)])
     number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
@@ -116,7 +116,7 @@ class Ring:
     return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
   def fetch(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
-    """Ask for the blocks of a step, at the present indices, as a warpgroup: one thread TMA, all of them for the others."""
+    """Issue the copies of a step's blocks, at the current indices, as a warpgroup: TMA copies by one thread, the others by all."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
       self._ask(frame, code, prefetched, turn, step)
@@ -130,7 +130,7 @@ class Ring:
       cp_async.arrive(b, barrier)
 
   def _ask(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
-    """Ask TMA for the blocks of a step, and for those of several steps where it is the first of them."""
+    """Issue the TMA copies of a step's blocks, and those for several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
     begins = {
       block: b.icmp_unsigned("==", b.urem(step, I32(block.steps)), I32(0)) for block in own.boxed if block.steps > 1
@@ -147,7 +147,7 @@ class Ring:
         tma.copy(b, frame.maps[self.first_map + number], self.box(turn, block, step), places, barrier)
 
   def know(self, frame: Frame, code: BlockCode, turn: Turn, step: ir.Value) -> None:
-    """Let the operand's inputs be the staged blocks of a step; others stay where they are."""
+    """Use the staged blocks of a step as the operand's inputs; others are read in place."""
     b, params = self.b, frame.kernel.body.params[frame.mapping.num_prefetch :]
     places: list[tuple[Any, ir.Value]] = [(block, self.copied(turn, block)) for block in self.sources.padded]
     for block in self.sources.boxed:
@@ -159,14 +159,14 @@ class Ring:
 
 
 def init(stages: Stages, is_first: ir.Value) -> None:
-  """The barriers of what operands are computed from, before those of the stages."""
+  """Initialise the barriers of the inputs of computed operands, located before those of the stages."""
   with if_then(stages.b, is_first):
     for side in range(2):
       Ring(stages, side).init()
 
 
 def produce(frame: Frame, arch: Arch, stages: Stages, points: Any) -> None:
-  """What the warpgroups do that compute the right operand, slices in turn. The last one fetches blocks, too."""
+  """The code of the warpgroups that compute the right operand, slices in turn. The last one fetches blocks, too."""
   b, plan = frame.b, stages.plan
   assert isinstance(plan, RegisterPlan)
   thread = threads.thread_id(b)
@@ -213,7 +213,7 @@ class _Producer:
           turn = self.own.now()
           self.stages.acquire(turn)
           if n == self.plan.slices - 1:
-            # Where the last slice of a step finds a free stage, nobody reads blocks of the steps that far behind any more.
+            # Once the last slice of a step has a free stage, blocks of the steps that far behind are no longer read.
             for ring, turns in self.fetched:
               self._fetch(ring, turns, b.add(step, i64(ring.ahead)), here, there, follows)
           frame.indices = [*here[:-1], step]
@@ -222,7 +222,7 @@ class _Producer:
   def _fetch(
     self, ring: Ring, turns: Turns, later: ir.Value, here: list[Any], there: list[Any] | None, follows: ir.Value | None
   ) -> None:
-    """Ask for a step of this point or, after its last one, of the point that follows."""
+    """Fetch a step of this point or, after its last one, of the point that follows."""
     b, frame, num_steps = self.code.b, self.frame, self.plan.contraction.num_steps
     is_there = b.icmp_signed("<", later, i64(num_steps))
     if there is None:
@@ -260,7 +260,7 @@ class _Producer:
 
 
 class Products:
-  """The products of slices, by those who hold the sums: slice after slice, step after step."""
+  """The products of slices, in the warps that hold the accumulators: slice after slice, step after step."""
 
   def __init__(self, frame: Frame, code: Any, stages: Stages, points: Any):
     plan = stages.plan
@@ -272,10 +272,10 @@ class Products:
     self.own, self.given = (Turns(code.b, plan.stages, repeats=repeats) for _ in range(2))
 
   def add(self, step: ir.Value, values: list[ir.Value], is_first: bool, is_last: bool) -> list[ir.Value]:
-    """Add the product of a step to the sums: the left operand's fragments are computed, one after the other, while the product of the one
-    before is under way.
+    """Add the product of a step to the accumulators: the left operand's fragments are computed, one after the other, while the product of
+    the previous one is in flight.
 
-    A product that is left running keeps its stage, which is given back with the next one. The last product is waited for.
+    A product in flight keeps its stage, which is released with the next one. The last product is waited for.
     """
     code, plan = self.code, self.plan
     b, c = code.b, plan.contraction

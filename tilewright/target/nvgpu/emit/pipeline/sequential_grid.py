@@ -1,12 +1,12 @@
-"""Sequential grid dimensions: blocks arrive ahead of time, and accumulators stay in shared memory.
+"""Sequential grid dimensions: input blocks are prefetched, and accumulators stay in shared memory.
 
 An input whose block changes from step to step is copied to shared memory a few steps ahead (`staged_blocks`). One whose block stays the
-same while matrix products read it is copied there once. Blocks that only `wgmma` reads have its swizzle (`wgmma_operands`), and TMA brings
-what products read, where there is TMA (`tma_stages`). An output whose block stays the same is kept in shared memory from the first step to
-the last, and written once.
+same while matrix products read it is copied there once. Blocks that only `wgmma` reads have its swizzle (`wgmma_operands`), and TMA copies
+the operands of products, where there is TMA (`tma_stages`). An output whose block stays the same is kept in shared memory from the first
+step to the last, and written once.
 
     grid (columns, rows), column sums: out[0, j] += x[i, j].sum(0)
-      x     four stages: while rows i are added up, i + 1 to i + 3 are under way
+      x     four stages: while rows i are added up, i + 1 to i + 3 are in flight
       out   a row in shared memory, written after the last i
 """
 
@@ -42,7 +42,7 @@ from tilewright.tile.ranges import always_inside
 
 _MOST_STAGES = 4
 _SWIZZLED_STAGES = 2  # more take room from other CTAs: level or slower in attention on an H200
-# A CTA stages in at most this part of what it may ask for, so that several fit an SM.
+# Stages take at most this part of the shared memory that a CTA may allocate, so that several CTAs fit an SM.
 _SHARE = 3
 _PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep an SM busy alone
 _MOST_SHARE = 0.82  # with what stays, and scratch memory
@@ -239,7 +239,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
         cp_async.wait(b, count - 2)
       if any(isinstance(block, SwizzledBlock) for block in by_threads):
         tma.fence_writes(b)
-      code.barrier()  # the step's blocks are there, and nobody reads those that are replaced
+      code.barrier()  # the step's blocks have arrived, and those to be replaced are no longer read
       later = b.add(step, i64(count - 1))
       with if_then(b, b.icmp_signed("<", later, i64(plan.count))):
         fetch(later)
@@ -254,7 +254,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
 
 
 def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
-  """With blocks laid out for the products that read them: where warpgroups multiply, and where TMA brings them to warps."""
+  """The plan with blocks laid out for the products that read them: by warpgroups, or by warps where TMA copies the blocks."""
 
   def laid_out(block: StagedBlock) -> StagedBlock:
     index_map = kernel.index_maps[block.position]
@@ -299,7 +299,7 @@ def _here(memory: View) -> Callable[[View], View]:
 
 
 def _there(block: StagedBlock, pointer: ir.Value) -> Callable[[View], View]:
-  """A block that is staged, with the edges that it has where it comes from."""
+  """A staged block, with the edges of its source block."""
 
   def staged(view: View) -> View:
     own = block.view(pointer)

@@ -1,10 +1,10 @@
 """Blocks of global memory, copied to shared memory a few steps before they are needed.
 
-A step's blocks lie in one of several stages, used in turn. While a step is computed from its stage, the copies for the steps after it are
-under way into the others; a stage is filled again once all threads are done with it.
+A step's blocks are in one of several stages, used in turn. While a step is computed from its stage, the copies for the steps after it are
+in flight into the others; a stage is filled again once all threads are done with it.
 
     stages  0  1  2      step 0 computes from stage 0, while the blocks of steps 1 and 2 arrive
-            3  1  2      step 1 computes from stage 1, and asks for step 3
+            3  1  2      step 1 computes from stage 1, and issues step 3
 
 Rows of a block lie in sixteen-byte pieces that are swizzled within eight rows, so that reading eight rows at the same place, as
 `ldmatrix` does, touches all banks of shared memory once. Where the pieces of a row do not allow that, rows are padded instead.
@@ -53,7 +53,7 @@ class SharedBlock:
 
   @property
   def pitch(self) -> int:
-    """Bytes from a row to the next; an odd number of pieces, where they are not exchanged."""
+    """Bytes from a row to the next; an odd number of pieces, where they are not swizzled."""
     return PIECE * (self.pieces if self.is_exchanged else self.pieces | 1)
 
   @property
@@ -78,7 +78,8 @@ class SharedBlock:
 
 @dataclasses.dataclass(frozen=True)
 class PaddedBlock:
-  """A block of an input in shared memory, with its rows an odd number of sixteen bytes apart: lanes with a row each meet no conflicts."""
+  """A block of an input in shared memory, with its row pitch an odd number of sixteen bytes: lanes with a row each have no bank
+  conflicts."""
 
   position: int  # among the inputs
   shape: tuple[int, ...]
@@ -172,7 +173,7 @@ StagedBlock = PaddedBlock | SwizzledBlock
 
 @dataclasses.dataclass(frozen=True)
 class BoxedBlock:
-  """A block of an input in shared memory as TMA leaves it: rows of 128 bytes, pieces exchanged within eight of them; or rows of
+  """A block of an input in shared memory as TMA writes it: rows of 128 bytes, pieces swizzled within eight of them; or rows of
   sixteen bytes, which may be those of several steps."""
 
   position: int  # among the inputs
@@ -200,8 +201,8 @@ class BoxedBlock:
 
 @dataclasses.dataclass(frozen=True)
 class BoxedMatrix:
-  """A matrix in shared memory as TMA leaves it, for `ldmatrix`: columns of `width` bytes, each with all rows below one another,
-  and with its pieces exchanged. It starts at a multiple of 1024 bytes."""
+  """A matrix in shared memory as TMA writes it, for `ldmatrix`: columns of `width` bytes, each with all rows below one another,
+  and with its pieces swizzled. It starts at a multiple of 1024 bytes."""
 
   rows: int
   width: int  # 128, 64 or 32
@@ -273,7 +274,7 @@ def copy_block(
   part: tuple[int, int] = (0, 1),
   line: int = 0,
 ) -> None:
-  """Start the copies of a block by a number of threads, neighbours next to each other. What lies outside of its array becomes zero.
+  """Start the copies of a block by a number of threads, coalesced. Out-of-bounds elements become zero.
 
   With `part` (i, n), only every n-th copy of a thread, from the i-th on. `line`: see `cp_async.copy`.
   """

@@ -1,8 +1,8 @@
-"""Blocks of the steps of a sequential dimension that TMA brings (sm_90): see `sequential_grid`.
+"""Blocks of the steps of a sequential dimension that TMA copies (sm_90): see `sequential_grid`.
 
-They are blocks that products alone read: laid out as `wgmma` wants them, or, where there is none, in the widest swizzle that a row allows,
-for `ldmatrix`. One thread asks for the blocks of a stage, whose barrier counts their bytes, and all threads wait for it. That nobody reads
-a stage any more which is filled again, follows from the barrier that all threads meet at before.
+They are blocks that only products read: laid out as `wgmma` requires, or, where there is none, in the widest swizzle that a row allows,
+for `ldmatrix`. One thread issues the copies of a stage, whose barrier counts their bytes, and all threads wait for it. A CTA barrier
+before a stage is refilled ensures that it is no longer read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _PIECE = 16  # bytes, of which rows in global memory are a multiple
 
 
 def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | None:
-  """How TMA brings a block to where products want it, if it can: columns of a swizzle's bytes, each with all rows."""
+  """The tensor map that copies a block into the layout that products require, if there is one: columns of a swizzle's
+  bytes, each with all rows."""
   if not arch.has_tma or not isinstance(block, SwizzledBlock):
     return None
   layout, m = block.layout, kernel.mapping.block_mappings[block.position]
@@ -50,7 +51,7 @@ def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | No
 
 
 def tiled(kernel: NativeKernel, arch: Arch, block: StagedBlock) -> TiledBlock | None:
-  """A block that products of warps read, as TMA brings it, if it can and there are no others."""
+  """A block that products of warps read, as TMA writes it, if it can and there are no other readers."""
   if arch.has_wgmma or not isinstance(block, PaddedBlock) or len(block.shape) != 2 or block.dtype.itemsize != 2:
     return None
   rows, columns = block.shape
@@ -62,7 +63,7 @@ def tiled(kernel: NativeKernel, arch: Arch, block: StagedBlock) -> TiledBlock | 
 
 
 def _swizzle(layout: SharedLayout) -> int | None:
-  """The bytes of the swizzle of a matrix that lies as TMA writes it."""
+  """The bytes of the swizzle of a matrix in a layout that TMA writes."""
   if len(layout.shape) != 2 or layout.bits not in _KINDS or layout.shape[0] % 8:
     return None
   fitting = (n for n in _SWIZZLES if layout.shape[1] * layout.bits // 8 % n == 0)
@@ -70,7 +71,7 @@ def _swizzle(layout: SharedLayout) -> int | None:
 
 
 class Asked:
-  """The stages of blocks that TMA brings, by the positions of the inputs. `start`: the address of their barriers (i32)."""
+  """The stages of blocks that TMA copies, by the positions of the inputs. `start`: the address of their barriers (i32)."""
 
   def __init__(self, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int, start: ir.Value):
     self.frame, self.code, self.maps, self.stages, self.start = frame, code, maps, stages, start
@@ -84,7 +85,7 @@ class Asked:
   def of(
     cls, frame: Frame, code: BlockCode, changing: Sequence[StagedBlock], held: Sequence[StagedBlock], stages: int
   ) -> Asked | None:
-    """Those that TMA brings of some blocks; None where it brings none that change, for which each step waits."""
+    """The blocks among some that TMA copies; None if none of those changes from step to step, so that no step would wait."""
     found = ((block.position, _box(frame.kernel, block, code.arch)) for block in (*changing, *held))
     maps = {position: own for position, own in found if own is not None}
     if not any(block.position in maps for block in changing):
@@ -106,7 +107,7 @@ class Asked:
     return b.add(self.start, b.mul(turn.stage, I32(_BARRIER_BYTES))), turn.parity
 
   def ask(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]], prefetched: Any) -> None:
-    """Ask for those of some blocks that TMA brings, at the present indices, to come to their addresses (i32) until a step."""
+    """Issue the TMA copies among some blocks, at the current indices, to their addresses (i32), to arrive before a step."""
     own = [(block, to) for block, to in blocks if self.brings(block)]
     with self._one_thread(), self.code.scope():
       barrier, _ = self._turn(step)
@@ -127,7 +128,7 @@ class Asked:
       tma.copy(b, pointer, there, at, barrier, is_own=self.code.arch.has_own_copies)
 
   def wait(self, step: ir.Value) -> None:
-    """Until the blocks of a step are there."""
+    """Wait until the blocks of a step have arrived."""
     mbarrier.wait(self.code.b, *self._turn(step))
 
 

@@ -1,7 +1,7 @@
-"""Warpgroups that divide the work: some bring operands, the others multiply them (sm_90a).
+"""Warp specialization: producer warpgroups copy operands, consumer warpgroups multiply them (sm_90a).
 
-A product is left running while the next one is started, so that the tensor cores never wait for the code between them: a stage is given
-back one step later than it is read.
+A product stays in flight while the next one is started, so that the tensor cores never wait for the code between them: a stage is released
+one step later than it is read.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tilewright.target.nvgpu.emit.units.wgmma import ROWS
 def consume(
   code: Any, stages: Stages, step: ir.Value, values: list[ir.Value], pending: int, rank: ir.Value | None = None
 ) -> list[ir.Value]:
-  """Wait for a step's blocks and add their product to the sums. With `pending`, that many products are still running after it, and it
-  is the stage of the step so much earlier that is given back."""
+  """Wait for a step's blocks and add their product to the accumulators. With `pending`, that many products are still in flight after
+  it, and the stage of the step so much earlier is released."""
   b, plan = code.b, stages.plan
   sides, (m, n, _), k = plan.contraction.sides, plan.contraction.block, plan.depth
   stages.wait(step)
@@ -45,7 +45,7 @@ def consume(
 
 
 def give_back(code: Any, stages: Stages, number: Number, rank: ir.Value | None = None) -> None:
-  """The calling warpgroup has multiplied a stage, which all blocks of a cluster that share it are told; one before the first is nothing."""
+  """Release a stage that the calling warpgroup has multiplied, to all CTAs of a cluster that share it; no-op before the first stage."""
   b, plan = code.b, stages.plan
   gives = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))
   if not isinstance(number, Turn):

@@ -1,8 +1,8 @@
 """Hardware units, one module each: functions that emit their instructions and decide nothing.
 
-threads       who am I, CTA and warpgroup barriers, shuffles, registers of a thread (setmaxnreg)
+threads       thread ids, CTA and warpgroup barriers, shuffles, registers of a thread (setmaxnreg)
 cp_async      cp.async of sm_80: copies to shared memory that a thread starts and does not wait for
-tma           the tensor memory accelerator: boxes of an array, asked for by one thread
+tma           the tensor memory accelerator: copies of boxes of an array, issued by one thread
 mbarrier      barriers in shared memory that count arrivals and bytes
 cluster       CTAs of a cluster, and what they share by multicast
 mma_sync      ldmatrix and mma.sync of a warp

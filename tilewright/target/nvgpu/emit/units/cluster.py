@@ -1,7 +1,7 @@
-"""Clusters of sm_90: CTAs that run at the same time and see each other's shared memory.
+"""Clusters of sm_90: CTAs that run at the same time and access each other's shared memory.
 
-`Cluster(2, 1)` is two blocks one below the other on a matrix of results. They need the same columns of the right operand, so each asks for
-half of them, and TMA writes what it brings into the shared memory of both (`tma.copy` with a mask):
+`Cluster(2, 1)` is two CTAs one below the other on a matrix of results. They need the same columns of the right operand, so each issues the
+copy of half of them, and TMA multicasts it into the shared memory of both (`tma.copy` with a mask):
 
     rank   left operand         right operand
     0      its own rows         upper half, for both
@@ -57,7 +57,7 @@ class Cluster:
     return b.udiv(rank, I32(self.across)), b.urem(rank, I32(self.across))
 
   def masks(self, b: ir.IRBuilder, rank: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The blocks that get what a block asks for of the left operand, and of the right one: bit r stands for rank r."""
+    """The multicast masks of a CTA's copies of the left operand, and of the right one: bit r is rank r."""
     row, column = self.place(b, rank)
     whole_row, whole_column = (1 << self.across) - 1, sum(1 << r * self.across for r in range(self.down))
     return b.shl(I32(whole_row), b.mul(row, I32(self.across))), b.shl(I32(whole_column), column)
@@ -67,7 +67,7 @@ ALONE = Cluster()
 
 
 def barrier(b: ir.IRBuilder) -> None:
-  """Wait until all threads of the cluster are here; what each wrote before, all see after."""
+  """Barrier of all threads of the cluster; writes before it are visible to all of them after it."""
   text = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 

@@ -1,7 +1,7 @@
-"""Copies from global to shared memory that a thread starts and does not wait for: `cp.async` of sm_80.
+"""Asynchronous copies from global to shared memory by threads: `cp.async` of sm_80.
 
-Copies are counted in groups. `wait(b, 2)` is over when all but the two youngest groups of this thread have arrived; that those of other
-threads have, takes a barrier after it.
+Copies are counted in groups. `wait(b, 2)` returns when all but the two youngest groups of this thread have arrived; for the copies of other
+threads, a barrier is needed after it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def copy(
 ) -> None:
   """Start a copy to an address of shared memory (i32). Where `inside` does not hold nothing is read, and zeros arrive.
 
-  `further`: how many bytes after both addresses; the instruction adds them. `line`: how many bytes around them, 64, 128 or 256, the second
-  cache is to have then (since PTX 7.4); 0: as usual.
+  `further`: an offset in bytes to both addresses; the instruction adds it. `line`: the prefetch size of L2 around them, 64, 128 or 256
+  bytes (since PTX 7.4); 0: the default.
   """
   way = "cg" if nbytes == 16 else "ca"
   there, here = (f"+{n}" if n else "" for n in further)
@@ -49,7 +49,7 @@ def commit(b: ir.IRBuilder) -> None:
 
 
 def wait(b: ir.IRBuilder, pending: int) -> None:
-  """Until at most so many groups are still on their way."""
+  """Wait until at most `pending` groups are still in flight."""
   _void(b, f"cp.async.wait_group {pending};", [], [])
 
 

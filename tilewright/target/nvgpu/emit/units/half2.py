@@ -143,7 +143,7 @@ def _power_pair(b: ir.IRBuilder, exponent: ir.Value) -> ir.Value:
 
 
 def _one_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
-  """An element, computed together with its neighbour where that is known to be asked for too: small floats are converted in twos."""
+  """An element, computed together with its neighbour where that is known to be needed too: small floats are converted in pairs."""
   if not index or index[-1].origin is None:
     return code.value_at(v, index, 1)
   both = _of_two(code, v, index, "two", lambda first: code.value_at(v, [*index[:-1], _two(first)], 2))
@@ -162,7 +162,7 @@ def _of_two(code: Any, v: Value, index: Sequence[Index], name: str, make: Callab
 
 
 def _half_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
-  """An element twice, made together with its neighbour, which is known to be asked for too. Instructions read a half twice at no cost."""
+  """An element twice, made together with its neighbour, which is known to be needed too. Instructions read a half twice at no cost."""
   both = _of_two(code, v, index, "pair of two", lambda first: pair_at(code, v, [*index[:-1], first]))
   halves, which = code.b.bitcast(both, ir.VectorType(I16, 2)), index[-1].offset % 2
   same = ir.Constant(ir.VectorType(I32, 2), [which, which])

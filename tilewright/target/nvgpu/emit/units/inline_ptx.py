@@ -1,6 +1,6 @@
 """Instructions that LLVM has no intrinsic for, as inline assembly.
 
-LLVM takes assembly for something that may touch memory unless it is told otherwise, and then neither joins loads across it nor moves them.
+LLVM assumes that assembly may access memory unless it is marked otherwise, and then neither merges loads across it nor moves them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Matrix products of a warp from registers: `ldmatrix` and `mma.sync` of sm_80, m16n8k16 of halves and m16n8k8 of tf32.
 
-A warp multiplies 16 x 16 by 16 x 8. Of the sum, lane l holds the pairs at row l / 4 + 8 h and columns 2 (l % 4), for h = 0, 1 (PTX ISA,
-fragments of mma.m16n8k16). `ldmatrix` brings four 8 x 8 matrices from shared memory into the lanes that need them, transposed on the way
-where k runs down the rows: each lane names the start of one row of sixteen bytes.
+A warp multiplies 16 x 16 by 16 x 8. Lane l holds the accumulators at row l / 4 + 8 h and columns 2 (l % 4), for h = 0, 1 (PTX ISA,
+fragments of mma.m16n8k16). `ldmatrix` loads four 8 x 8 matrices from shared memory into the lanes that need them, transposed
+where k runs down the rows: each lane provides the address of one row of sixteen bytes.
 
 The left operand's four matrices are its parts (rows 0, k 0), (rows 8, k 0), (rows 0, k 8), (rows 8, k 8). Of the right operand they are
 two columns of eight: (columns 0, k 0), (columns 0, k 8), (columns 8, k 0), (columns 8, k 8).
@@ -26,14 +26,14 @@ from tilewright.target.nvgpu.emit.units.threads import WARP
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
 _DEPTHS = {"tf32": 8}  # along k, where it is not that of halves
-PAIR = 2 * COLUMNS  # columns that one ldmatrix brings
+PAIR = 2 * COLUMNS  # columns that one ldmatrix loads
 _MOST_SUMS = 128  # registers of a thread
 _SHARED = 3  # the address space
 
 
 @dataclasses.dataclass(frozen=True)
 class MmaDistribution:
-  """How `down` x `across` warps lie on a sum, each with neighbouring fragments."""
+  """How an accumulator is divided among `down` x `across` warps, each with adjacent fragments."""
 
   shape: tuple[int, int]
   down: int
@@ -69,7 +69,7 @@ class MmaDistribution:
 
 
 def choose(m: int, n: int, warps: int | None) -> MmaDistribution | None:
-  """How warps lie on a sum: they read least from shared memory when each has a square, and have registers for 64 x 64 each."""
+  """How an accumulator is divided among warps: they read least from shared memory with a square each, with registers for 64 x 64 each."""
   for count in [warps] if warps is not None else [w for w in (4, 8) if m * n <= w * WARP * _MOST_SUMS]:
     found = [
       MmaDistribution((m, n), down, count // down)
@@ -95,7 +95,7 @@ def load(b: ir.IRBuilder, address: ir.Value, transposed: bool) -> list[ir.Value]
 def multiply(
   b: ir.IRBuilder, kind: str, sums: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
 ) -> list[ir.Value]:
-  """The four sums of a lane, with one product added."""
+  """The four accumulators of a lane, with one product added."""
   result = ir.LiteralStructType([F32] * 4)
   text = (
     f"mma.sync.aligned.m16n8k{depth_of(kind)}.row.col.f32.{kind}.{kind}.f32 "
@@ -168,7 +168,7 @@ def step(
   places: tuple[Place, Place],
   k_is_last: tuple[bool, bool],
 ) -> list[ir.Value]:
-  """Add the product of two blocks in shared memory to the sums (two for each step of the distribution, in order)."""
+  """Add the product of two blocks in shared memory to the accumulators (two for each step of the distribution, in order)."""
   row, column = d.first(b, thread)
   totals = [list(sums[4 * i : 4 * i + 4]) for i in range(d.rows * d.columns)]
   for k in range(0, depth, depth_of(kind)):

@@ -1,4 +1,4 @@
-"""The threads of a CTA: who am I, wait for each other, exchange values between the lanes of a warp."""
+"""The threads of a CTA: thread ids, barriers, and shuffles between the lanes of a warp."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def num_blocks(b: ir.IRBuilder) -> ir.Value:
 
 
 def barrier(b: ir.IRBuilder) -> None:
-  """Wait until all threads of the CTA are here; what each wrote before, all see after."""
+  """Barrier of all threads of the CTA; writes before it are visible to all of them after it."""
   ty.intrinsic(b, "nvvm.barrier0", [], VOID, [])
 
 
@@ -47,7 +47,7 @@ def barrier_of_group(b: ir.IRBuilder, group: ir.Value) -> None:
 
 
 def warp_barrier(b: ir.IRBuilder) -> None:
-  """Wait until all lanes of the warp are here; what each wrote before, all see after."""
+  """Barrier of all lanes of the warp; writes before it are visible to all of them after it."""
   ty.intrinsic(b, "nvvm.bar.warp.sync", [I32(_ALL)], VOID, [])
 
 
@@ -57,7 +57,7 @@ def registers_of(num_threads: int) -> int:
 
 
 def set_registers(b: ir.IRBuilder, count: int, *, increase: bool) -> None:
-  """Give registers back, or take what other warpgroups gave back (sm_90a)."""
+  """Release registers, or acquire registers that other warpgroups released (sm_90a, setmaxnreg)."""
   text = f"setmaxnreg.{'inc' if increase else 'dec'}.sync.aligned.u32 {count};"
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "", side_effect=True), [])
 

@@ -15,7 +15,7 @@ from tilewright.target.llvm.types import I16, I64, VOID
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 MOST_DIMS, MOST_ROWS = 5, 256  # of an array, of a box along one dimension
-# The width of a row of a box: sixteen-byte pieces are exchanged within eight rows, against bank conflicts.
+# The width of a row of a box: sixteen-byte pieces are swizzled within eight rows, against bank conflicts.
 SWIZZLE_BYTES = 128
 
 
@@ -35,7 +35,7 @@ KINDS: dict[str, tuple[int, int]] = {
 
 @dataclasses.dataclass(frozen=True)
 class TensorMap:
-  """An array in global memory, and the box that one copy brings: `box` along its outer dimensions, and so many columns.
+  """An array in global memory, and the box of one copy: `box` along its outer dimensions, and so many columns.
 
   Rows of 128 bytes are swizzled, others lie as they are, unless `swizzle` says how many bytes the rows have that are."""
 
@@ -54,7 +54,7 @@ class TensorMap:
 
   @property
   def swizzle_bytes(self) -> int:
-    """Of a row; 0 where nothing is exchanged."""
+    """The bytes of a swizzled row; 0 without swizzle."""
     if self.swizzle is not None:
       return self.swizzle
     return SWIZZLE_BYTES if self.itemsize * self.box_columns == SWIZZLE_BYTES else 0
@@ -87,10 +87,10 @@ def copy(
   blocks: ir.Value | None = None,
   is_own: bool = False,
 ) -> None:
-  """Ask for the box that starts at an element; the barrier counts its bytes. What lies outside of the array arrives as zero.
+  """Issue the copy of the box that starts at an element; the barrier counts its bytes. Out-of-bounds elements arrive as zero.
 
   With `blocks`, a mask of ranks in the cluster (i32), the box arrives in the shared memory of each of them, and at their barriers. With
-  `is_own`, which the architecture must know, it is said to be for this block alone.
+  `is_own`, which the architecture must support, the copy is marked as for this CTA alone.
   """
   rank = len(start)
   places = ", ".join(f"${2 + i}" for i in range(rank))
@@ -108,7 +108,7 @@ def copy(
 
 
 def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequence[ir.Value]) -> None:
-  """Ask for a box to be written to the array, from an element on. What lies outside of the array is dropped."""
+  """Issue the store of a box to the array, from an element on. Out-of-bounds elements are dropped."""
   rank = len(start)
   places = ", ".join(f"${2 + i}" for i in range(rank))
   text = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [$1, {{{places}}}], [$0];"
@@ -118,23 +118,23 @@ def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequen
 
 
 def commit_stores(b: ir.IRBuilder) -> None:
-  """The stores that this thread has asked for since the last time are a group."""
+  """Commit the stores that this thread has issued since the last commit as a group."""
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "cp.async.bulk.commit_group;", "~{memory}", side_effect=True), [])
 
 
 def wait_groups(b: ir.IRBuilder, pending: int, *, read_only: bool) -> None:
-  """Until at most so many groups of stores of this thread are under way; `read_only`: shared memory has been read for the others."""
+  """Wait until at most `pending` groups of this thread's stores are in flight; `read_only`: shared memory has been read for the others."""
   text = f"cp.async.bulk.wait_group{'.read' if read_only else ''} {pending};"
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
 def wait_stores(b: ir.IRBuilder) -> None:
-  """Until shared memory has been read for all stores that this thread asked for."""
+  """Wait until shared memory has been read for all stores that this thread issued."""
   text = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
 def fence_writes(b: ir.IRBuilder) -> ir.Instruction:
-  """What this thread wrote to shared memory is seen by tensor cores and TMA, once others know of it."""
+  """Proxy fence: this thread's writes to shared memory become visible to tensor cores and TMA, after synchronisation with the issuer."""
   asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
   return b.call(asm, [])

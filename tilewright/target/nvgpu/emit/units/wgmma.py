@@ -30,7 +30,7 @@ _DEPTHS = {"bf16": 16, "f16": 16, "tf32": 8}  # of an instruction; of bytes 32
 
 @dataclasses.dataclass(frozen=True)
 class WgmmaDistribution:
-  """How `groups` warpgroups lie on a sum: one below the other."""
+  """How an accumulator is divided among `groups` warpgroups: one below the other."""
 
   shape: tuple[int, int]
   groups: int
@@ -47,7 +47,7 @@ class WgmmaDistribution:
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-  """How an operand lies in shared memory: rows of `swizzle` bytes, along k or along the other dimension, and columns of such rows."""
+  """The layout of an operand in shared memory: rows of `swizzle` bytes, along k or along the other dimension, and columns of such rows."""
 
   swizzle: int
   k_is_last: bool
@@ -74,7 +74,7 @@ class Matrix:
 def descriptor(
   b: ir.IRBuilder, address: ir.Value, leading: int, swizzle: int = 128, eight_rows: int | None = None
 ) -> ir.Value:
-  """What an instruction needs to know of an operand that starts at an address of shared memory (i32), with rows of `swizzle` bytes.
+  """The matrix descriptor of an operand that starts at an address of shared memory (i32), with rows of `swizzle` bytes.
 
   Groups of eight rows follow each other, unless they are `eight_rows` bytes apart. A place `n` bytes further on has the descriptor that
   is larger by `n >> 4`.
@@ -89,7 +89,7 @@ def _void(b: ir.IRBuilder, text: str) -> None:
 
 
 def fence(b: ir.IRBuilder, values: Sequence[ir.Value] = ()) -> list[ir.Value]:
-  """Before the first product: registers that were written in the usual way are ready. Products must use the values that this gives."""
+  """Before the first product: makes ordinary register writes visible to `wgmma`. Products must use the returned values."""
   return _through(b, "wgmma.fence.sync.aligned;", list(values))
 
 
@@ -121,9 +121,9 @@ def multiply(
   turned: tuple[bool, bool] = (False, False),
   adds: bool = True,
 ) -> list[ir.Value]:
-  """Add one product to the sums, or let it be them. `left` is a descriptor or the four words of a thread, `right` a descriptor.
+  """Add one product to the accumulators, or overwrite them. `left` is a descriptor or the four words of a thread, `right` a descriptor.
 
-  `turned`: whether k runs down the rows of each operand in memory.
+  `turned`: whether each operand is transposed, that is, k runs down its rows in memory.
   """
   count, words = len(sums), not isinstance(left, ir.Value)
   args: list[ir.Value] = [*left, right] if words else [left, right]
@@ -144,5 +144,5 @@ def multiply(
 
 
 def wait(b: ir.IRBuilder, sums: list[ir.Value], pending: int = 0) -> list[ir.Value]:
-  """Until all products that were committed are done, but for the last few groups."""
+  """Wait until all committed products are done, except for the last `pending` groups."""
   return _through(b, f"wgmma.wait_group.sync.aligned {pending};", sums)

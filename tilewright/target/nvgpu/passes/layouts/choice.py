@@ -1,8 +1,8 @@
-"""Whether a kernel's layouts are inferred, and what for.
+"""Whether a kernel's layouts are inferred, and for which target.
 
-Most kernels over rows have one shape and one sensible layout, the `ordinary` one, and are compiled without asking. Layouts are inferred
-where there is something to choose: matrix products, transposes, parts of tiles, reductions that do not go along rows; and where the user
-says something about layouts. The ops of a kernel never exclude each other, so that without such hints there always is a solution (see
+Most kernels over rows have one shape and one sensible layout, the `ordinary` one, and are compiled without inference. Layouts are inferred
+where there is a choice: matrix products, transposes, parts of tiles, reductions that do not go along rows; and where the user gives layout
+hints. The ops of a kernel never exclude each other, so that without such hints there always is a solution (see
 `constraints`); the best that the budget allows to find is taken. With hints there may be none: then the error says why.
 
 Scratch buffers that are only read and written as a whole, and are small enough, live in registers then.

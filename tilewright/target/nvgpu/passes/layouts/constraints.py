@@ -1,4 +1,4 @@
-"""What each tile op asks of the layouts of its operands and results: a table keyed by op.
+"""The constraints of each tile op on the layouts of its operands and results: a table keyed by op.
 
     elementwise   operands come in the layout of the result
     broadcast     the operand is held where the result needs it
@@ -8,9 +8,9 @@
     dot           the operands and the result of mma.sync, wgmma or a loop of multiplications, see `dot_kinds`
     for, while    what is carried keeps its layout from round to round
 
-The ops of a kernel never exclude each other. What must hold (a link, a list) is between the result of one op, or its uses, which are
-variables of their own; each op alone can be satisfied; and a value goes to its uses by what only costs, a relayout. Elementwise ops are
-one region in one layout, which any will do for. So there always is a solution, unless the user asks for one that there is not.
+The ops of a kernel never conflict. Hard constraints (a link, a list) are between the result of one op, or its uses, which are variables of
+their own; each op alone can be satisfied; and a value is connected to its uses by a soft constraint, a relayout with a cost. Elementwise
+ops are one region in one layout, and any layout is valid. So there always is a solution, unless the user's hints exclude it.
 
 An op that moves elements in ways no layout describes (a gather, a sort, …), or that has no row, leaves operands and results free: its code
 goes through shared memory. A row is called with the system it adds to and the op.

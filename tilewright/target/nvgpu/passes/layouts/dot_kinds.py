@@ -1,11 +1,11 @@
-"""The ways to multiply matrices, and the layouts each wants.
+"""The ways to multiply matrices, and the layouts each requires.
 
     wgmma   sm_90a, warpgroups: the right operand in shared memory, the left one there or in registers
     mma     mma.sync: both operands in registers
     fma     any shapes and types: both operands in shared memory, the result blocked
 
-Each is a list of combinations of layouts with its price; the solver weighs the price against what it costs to bring the operands there. An
-operand that is loaded from shared memory, perhaps transposed, and used by dots alone is never loaded: the dot reads the memory itself.
+Each is a list of combinations of layouts with its cost; the solver weighs the cost against that of converting the operands to them. An
+operand that is loaded from shared memory, perhaps transposed, and used only by dots is never loaded: the dot reads the memory itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What users say about layouts, as it goes through the tile IR: text.
+"""The user's layout hints, as text in the tile IR.
 
 layout_cast       the layout of a tile, as an attribute
 a ref's space     `smem.tile-8x64.swizzle-128`: shared memory, tiled and swizzled

@@ -1,4 +1,4 @@
-"""Where a pass over a tile finds the operands of the op that computes it: the layout of an operand, from that of the result.
+"""Backward propagation of layouts: the layout of an op's operand, from that of the result, in a pass over the result.
 
     elementwise   the result's own; that of a cast, too
     broadcast     without the dimensions that are new

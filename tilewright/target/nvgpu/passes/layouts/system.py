@@ -1,7 +1,7 @@
-"""From a kernel to a system of constraints: the variables for its values and uses, and what has been said about them.
+"""From a kernel to a system of constraints: the variables for its values and uses, and the constraints on them.
 
-A value has a variable for its own layout. A use (operand i of an op) has one where the op may want the value in another layout than it
-has; a relayout then stands between the two, at a cost. Scalars have no layout: every thread has them.
+A value has a variable for its own layout. A use (operand i of an op) has one where the op may require the value in another layout; a
+relayout is then inserted between the two, at a cost. Scalars have no layout: every thread has them.
 """
 
 from __future__ import annotations
