@@ -288,7 +288,7 @@ class Frame:
 
 
 def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:
-  """Set the number of threads of a CTA and the minimum of CTAs per SM (`maxntid`, `minctasm`), from which ptxas derives the registers."""
+  """Set the number of threads of a CTA and the minimum of CTAs per SM (`reqntid`, `minctasm`), from which ptxas derives the registers."""
   lines = []
   for line in text.splitlines():
     if line.startswith(f'define ptx_kernel void @"{KERNEL}"('):

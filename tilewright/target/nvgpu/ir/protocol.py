@@ -55,7 +55,7 @@ class _Lost(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Access:
-  """What was done to a part of a buffer, by whom, and at which tick of theirs."""
+  """An access to a part of a buffer: its kind, its agent, and the agent's tick."""
 
   op: Op
   is_write: bool

@@ -1,4 +1,4 @@
-"""Whether a kernel's layouts are inferred, and for which target.
+"""Whether a kernel's layouts are inferred, and for which of its refs.
 
 Most kernels over rows have one shape and one sensible layout, the `ordinary` one, and are compiled without inference. Layouts are inferred
 where there is a choice: matrix products, transposes, parts of tiles, reductions that do not go along rows; and where the user gives layout
@@ -85,7 +85,7 @@ def _is_choice(op: Op) -> bool:
   return bool(long) and any(a not in axes and a > min(axes, default=0) for a in long)
 
 
-# --- what users say about refs -----------------------------------------------------------------------------------
+# --- the user's layouts of refs ----------------------------------------------------------------------------------
 
 
 def _refs(kernel: NativeKernel) -> list[Value]:
@@ -94,12 +94,12 @@ def _refs(kernel: NativeKernel) -> list[Value]:
 
 
 def given_refs(kernel: NativeKernel) -> list[Value]:
-  """The refs that lie in shared memory as the user says."""
+  """The refs in shared memory for which the user gave a layout."""
   return [v for v in _refs(kernel) if isinstance(v.type, RefType) and given_layout(v.type) is not None]
 
 
 def _free_refs(kernel: NativeKernel, arch: Arch, others: set[Value]) -> list[Value]:
-  """Buffers in shared memory that may lie in any way: only loaded from and stored to, and surely small enough to be there."""
+  """Buffers in shared memory whose layout is free: only loaded from and stored to, and certainly small enough to be there."""
   used = users(kernel.body.body)
   scratch = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   starts = kernel.scratch_values or (None,) * len(scratch)
@@ -112,7 +112,7 @@ def _free_refs(kernel: NativeKernel, arch: Arch, others: set[Value]) -> list[Val
 
 
 def copied_refs(kernel: NativeKernel) -> set[Value]:
-  """Buffers in shared memory that copies by hand fill or drain, as TMA knows them: row by row, where nothing else is said."""
+  """Buffers in shared memory that explicit copies fill or drain, in a layout that TMA supports: row-major, unless the user gave another."""
   found: set[Value] = set()
   body = kernel.body.body
   for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
@@ -136,7 +136,7 @@ def _is_only_accessed(ref: Value, used: Mapping[Value, list[Op]]) -> bool:
 
 
 def accumulators(kernel: NativeKernel) -> list[Value]:
-  """The refs that the user wants to be registers of the tensor cores."""
+  """The refs that the user declared as accumulators of the tensor cores."""
   return [v for v in _refs(kernel) if isinstance(v.type, RefType) and is_accumulator(v.type)]
 
 

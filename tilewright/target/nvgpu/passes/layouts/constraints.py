@@ -324,7 +324,7 @@ def _gather(system: System, op: Op) -> None:
 
 
 def _position(system: System, op: Op, i: int, wanted: Variable) -> None:
-  """A position stands with the elements it is for; one of a whole window in any layout."""
+  """A position is held in the layout of the elements it addresses; one of a whole window in any layout."""
   if op.operands[i].tile.shape == wanted.shape:
     system.link(op, i, wanted)
   else:
@@ -333,7 +333,7 @@ def _position(system: System, op: Op, i: int, wanted: Variable) -> None:
 
 @rule("scatter_store")
 def _scatter(system: System, op: Op) -> None:
-  """The value, its indices and the mask stand in one layout: that of the value."""
+  """The value, its indices and the mask are in one layout: that of the value."""
   _row_by_row(system, op.operands[0])
   wanted = system.of(op.operands[1])
   if wanted is None:
