@@ -526,7 +526,7 @@ class Checker:
 
 def take_everything(put: Callable[[Any, str, Any], None] = setattr) -> None:
   """Every region becomes a kernel, whether it is worth it or not."""
-  for module, names in ((regions, ("_LEAST", "_MARGIN")), (program, ("_LEAST_CALL", "_MARGIN"))):
+  for module, names in ((regions, ("_MIN_SECONDS", "_MARGIN")), (program, ("_MIN_CALL_SECONDS", "_MARGIN"))):
     for name in names:
       put(module, name, 0.0)
 

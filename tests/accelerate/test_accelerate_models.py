@@ -40,7 +40,7 @@ def test_there_are_ten_models():
 @pytest.mark.parametrize("name", SMALL)
 def test_small_models_give_the_same_results(name, examples, monkeypatch):
   """Every region that can be a kernel is one, whether it is worth it or not."""
-  monkeypatch.setattr(regions, "_LEAST", 0.0)
+  monkeypatch.setattr(regions, "_MIN_SECONDS", 0.0)
   monkeypatch.setattr(regions, "_MARGIN", 0.0)
   f, args = examples(name).program(**SMALL[name])
   harness = examples("harness")

@@ -20,8 +20,8 @@ def on_a_small_gpu(monkeypatch):
   monkeypatch.setattr(calling, "how", lambda interpret, native: calling.How(False, None, True))
   for name, value in {
     "_SHORTEST": 32,
-    "_MOST_HELD": 128,
-    "_LONGEST": 128,
+    "_MAX_CHUNK": 128,
+    "_MAX_UNMASKED_ROW": 128,
     "_CHUNK": 128,
     "_PASSING": 128,
     "_SMS": 8,

@@ -29,7 +29,7 @@ from tilewright.hlo.passes.base import Pass, compiled_platform
 from tilewright.hlo.passes.block_scaling import BlockScaling
 
 # What a library kernel must promise to be faster by, and XLA's seconds that are worth a call.
-_MARGIN, _LEAST_CALL = 1.2, 100e-6
+_MARGIN, _MIN_CALL_SECONDS = 1.2, 100e-6
 # On an H200, attention of bfloat16 gave wrong numbers in accelerated programs, though the kernels alone are right; why is not known.
 LIBRARY_PLATFORMS = ("cpu",)
 _FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
@@ -212,7 +212,7 @@ class _Run:
       if self.platform not in LIBRARY_PLATFORMS:
         raise Refused(f"library kernels are put in for {', '.join(LIBRARY_PLATFORMS)} only")
       assert found.predicted is not None and found.speedup is not None
-      if found.predicted[0] < _LEAST_CALL or found.speedup < _MARGIN:
+      if found.predicted[0] < _MIN_CALL_SECONDS or found.speedup < _MARGIN:
         raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")
       if self.compiling > self.options.compile_seconds:
         raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")

@@ -31,11 +31,11 @@ _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) -
 }
 _NOTHING = frozenset({"leaf", "constant", "broadcast", "reshape", "iota"})
 _MARGIN = 1.2  # what a kernel must promise to be faster by
-_LEAST = 100e-6  # seconds that XLA needs: less is not worth a call
+_MIN_SECONDS = 100e-6  # seconds that XLA needs: less is not worth a call
 _LEAST_GPU, _MARGIN_GPU = 15e-6, 1.1
 _LONG = 100e-6  # seconds that XLA needs, from which on all threads must be busy
-_MOST_NODES = 400
-_MOST_OPERANDS = 24
+_MAX_NODES = 400
+_MAX_OPERANDS = 24
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Finder:
       if one is two:
         continue
       both = one | two
-      if len(both) > _MOST_NODES or self._waits_for_itself(both):
+      if len(both) > _MAX_NODES or self._waits_for_itself(both):
         continue
       plan = self.plan(both)
       if isinstance(plan, str):
@@ -146,9 +146,9 @@ class Finder:
 
   def _plan(self, members: tuple[Instruction, ...]) -> Planned:
     graph = build(members)
-    if len(graph.nodes) > _MOST_NODES:
+    if len(graph.nodes) > _MAX_NODES:
       raise Refused(f"{len(graph.nodes)} operations are too many for one kernel")
-    if len(graph.leaves) + len(graph.outputs) > _MOST_OPERANDS:
+    if len(graph.leaves) + len(graph.outputs) > _MAX_OPERANDS:
       raise Refused(f"{len(graph.leaves) + len(graph.outputs)} arrays are too many for one kernel")
     if any(node.opcode == "dot" for node in graph.nodes):
       raise Refused("XLA's library multiplies matrices")
@@ -181,7 +181,7 @@ class Finder:
     sizes = [o.shape.byte_size for o in plan.graph.outputs]
     if self.machine.is_gpu and sum(sizes) > 1.5 * max(sizes):
       return "several large arrays would be written that XLA computes where they are used"
-    if plan.xla_seconds < (_LEAST_GPU if self.machine.is_gpu else _LEAST):
+    if plan.xla_seconds < (_LEAST_GPU if self.machine.is_gpu else _MIN_SECONDS):
       return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
     if plan.speedup < (_MARGIN_GPU if self.machine.is_gpu else _MARGIN):
       return f"estimated to be only {plan.speedup:.2f} times as fast"

@@ -20,7 +20,7 @@ from tilewright.ops.tiling import divisor_near, host_caches
 _GROUPS = 16  # of instances that add up a sum over cut atoms
 _ELEMENTWISE = 8192  # elements of a tile of a kernel without reductions
 _GPU_ROW, _GPU_TILE, _GPU_ELEMENTWISE = 16384, 4096, 2048  # elements
-MOST_RANK = 5
+MAX_RANK = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +137,7 @@ def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
       sizes[atom] = _divisor(atom.size, sizes[atom])
   tiling = Tiling({a: s for a, s in sizes.items() if a in grid}, tuple(grid), own, steps)
   for node in graph.nodes:
-    if len(tile_shape(axes, tiling, node)) > MOST_RANK:
+    if len(tile_shape(axes, tiling, node)) > MAX_RANK:
       raise Refused("a tile has too many dimensions")
   return tiling
 

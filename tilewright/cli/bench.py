@@ -48,7 +48,7 @@ MIN_SAMPLE = 1e-3
 MIN_ROUNDS, MAX_ROUNDS = 5, 500
 SLOW_ROUNDS = 3  # of a call that exceeds the time budget of a case
 _TASKS = pathlib.Path("/proc/self/task")
-_LONGEST_SPIN = 0.2  # seconds: what is waited for where the system does not tell which threads run
+_MAX_SPIN = 0.2  # seconds: what is waited for where the system does not tell which threads run
 
 Call = Callable[[], Any]
 
@@ -139,7 +139,7 @@ def running_threads() -> int:
 def come_to_rest(patience: float = 10.0) -> None:
   """Wait until no other thread of this process runs."""
   if not _TASKS.is_dir():
-    time.sleep(_LONGEST_SPIN)
+    time.sleep(_MAX_SPIN)
     return
   end = time.perf_counter() + patience
   while running_threads():

@@ -19,7 +19,7 @@ from typing import Any
 
 FEW = 5  # programs: enough that the device is never idle
 MORE = 25  # programs that the time is taken of, at least
-LEAST = 20e-3  # seconds that these take
+MIN_SECONDS = 20e-3  # seconds that these take
 SETS = 8  # of arrays in a program, so that no call finds its own in a cache
 
 
@@ -34,5 +34,5 @@ def time_of_one(ask: Callable[[], Any], wait: Callable[[Any], Any]) -> float:
     return time.perf_counter() - start
 
   few = seconds(FEW)
-  more = max(MORE, math.ceil(LEAST / (few / FEW)))
+  more = max(MORE, math.ceil(MIN_SECONDS / (few / FEW)))
   return (seconds(FEW + more) - few) / more

@@ -30,7 +30,7 @@ XLA, CUDNN = "XLA", "cuDNN, jax.nn"
 GOAL = 0.7  # of each case; the geometric mean's is 1
 _KINDS = ("odd", "of 8", "of 128")
 _CACHED = 1 << 28  # bytes of all sets of arrays: several times the L2
-_MOST_SETS = 16
+_MAX_SETS = 16
 _SHORT = 8e-6  # seconds: programs that take less are timed by the device's own clock
 _FLOATS = ("bfloat16", "float16", "float32")
 # Norm of the difference over that of the result: a few roundings to the dtype of operands or result. float32 products may be tf32's.
@@ -298,7 +298,7 @@ def _norms(x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
 def timed(function: Callable[..., Any], arrays: Arrays) -> Call:
   """The device's time of one call, from programs that call the function on several sets of arrays."""
   total = sum(x.size * x.dtype.itemsize for x in arrays)
-  count = max(2, min(_MOST_SETS, _CACHED // max(1, total)))
+  count = max(2, min(_MAX_SETS, _CACHED // max(1, total)))
   sets = [arrays, *(jax.tree.map(jnp.copy, arrays) for _ in range(count - 1))]
   jitted = jax.jit(lambda sets: [function(*own) for own in sets])
   jax.block_until_ready(jitted(sets))

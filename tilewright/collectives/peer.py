@@ -26,10 +26,10 @@ from tilewright import errors
 from tilewright.runtime import _jax, cuda
 
 Exchange = Callable[[bytes], Sequence[bytes]]
-THREADS, MOST_BLOCKS = 512, 128
+THREADS, MAX_BLOCKS = 512, 128
 _SM_COUNT = 16  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 _LAZY_PEER_ACCESS = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
-_FLAG_BYTES = MOST_BLOCKS * 64 * 4  # a flag for each block and rank, of up to 64
+_FLAG_BYTES = MAX_BLOCKS * 64 * 4  # a flag for each block and rank, of up to 64
 _DTYPES = ("float32", "bfloat16")
 
 
@@ -322,4 +322,4 @@ class Communicator:
 
   def _most_blocks(self) -> int:
     """One for each SM: all are resident at once, whatever else they are."""
-    return min(MOST_BLOCKS, cuda.attribute(_SM_COUNT, self.device))
+    return min(MAX_BLOCKS, cuda.attribute(_SM_COUNT, self.device))

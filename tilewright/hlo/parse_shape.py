@@ -21,7 +21,7 @@ DIMENSION = re.compile(r"\s*+(<=\s*+)?(\d++|\?)\s*+")
 # Spellings of shapes, shared by all texts of the process: shapes are immutable. A thread may read an entry that another has just
 # evicted; both then parse it again.
 _KNOWN: dict[str, Shape] = {}
-_MOST_KNOWN = 50_000
+_MAX_CACHED_SHAPES = 50_000
 _LEVELS = frozenset("DCSH")
 
 
@@ -30,7 +30,7 @@ class ShapeReader:
 
   def __init__(self, cursor: Cursor) -> None:
     self.cursor = cursor
-    if len(_KNOWN) > _MOST_KNOWN:
+    if len(_KNOWN) > _MAX_CACHED_SHAPES:
       _KNOWN.clear()
     self.known = _KNOWN
 

@@ -27,13 +27,13 @@ from tilewright.ops.calling import How
 
 _PIECE = 16  # bytes that a thread reads at a time
 _SHORTEST = 512  # elements of a row: of shorter ones a CTA takes several
-_MOST_HELD = 16384  # elements of a chunk that is a whole row: what a CTA of 1024 threads holds
-_LONGEST = 32768  # elements of a row that needs no masks and fits a CTA's registers
+_MAX_CHUNK = 16384  # elements of a chunk that is a whole row: what a CTA of 1024 threads holds
+_MAX_UNMASKED_ROW = 32768  # elements of a row that needs no masks and fits a CTA's registers
 _CHUNK = 8192  # elements of a chunk of a longer row
 _PASSING = 8192  # the same, where one CTA takes all chunks of a row
 _SMS = 132  # of an H200: with fewer rows than that, rows are split
 _FEW = 4 * _CHUNK  # elements of rows that are split though they would fit, where there are few
-_MOST_ELEMENTS = 2**31 - 2**20  # of an array: places are 32-bit numbers
+_MAX_ELEMENTS = 2**31 - 2**20  # of an array: places are 32-bit numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,10 +68,10 @@ def is_one_chunk(x: jax.Array) -> bool:
 def applies(how: How, x: jax.Array) -> bool:
   """Whether this way is better for the rows of an array."""
   rows, width = x.shape
-  if not how.on_gpu or width < _SHORTEST or x.size >= _MOST_ELEMENTS or rows == 0:
+  if not how.on_gpu or width < _SHORTEST or x.size >= _MAX_ELEMENTS or rows == 0:
     return False
   is_uneven = width * x.dtype.itemsize % _PIECE != 0
-  return is_uneven or width > _LONGEST or (rows < _SMS and width >= _FEW)
+  return is_uneven or width > _MAX_UNMASKED_ROW or (rows < _SMS and width >= _FEW)
 
 
 def are_many(x: jax.Array) -> bool:
@@ -84,7 +84,7 @@ def chunks_of(x: jax.Array) -> tuple[int, int]:
   rows, width = x.shape
   each = _PIECE // x.dtype.itemsize
   whole = -(-(width + each - 1) // each) * each
-  if whole <= _MOST_HELD and not (rows < _SMS and width >= _FEW):
+  if whole <= _MAX_CHUNK and not (rows < _SMS and width >= _FEW):
     return 1, whole
   return -(-whole // _CHUNK), _CHUNK
 

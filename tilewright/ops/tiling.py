@@ -23,7 +23,7 @@ _LANES = 16  # of the widest vectors
 _PACKING = 10  # multiplications that take as long as to pack an element (Zen 4: 7 to 13, by dtype and by whether it is transposed)
 _ON_THE_WAY = 1.5  # the same for an element that the first strip of rows packs while it multiplies (Zen 4: 0.8 to 1.6)
 _COPYING = 32  # the same for copying one of a block that extends past an edge
-_LEAST_ROWS = 64  # of a block: fewer reuse the packed right operand too little
+_MIN_ROWS = 64  # of a block: fewer reuse the packed right operand too little
 _TILES = 5  # how much longer packing takes beside multiplications in AMX's tile registers
 _DELAY = (
   1 / 30
@@ -166,7 +166,7 @@ def _shares(m: int, n: int, k: int) -> Iterator[MatmulBlocks]:
   """Ways to cut a product into equal blocks, one or a few for each thread, whose packed right operands all fit L3."""
   threads = num_threads()
   fits = max(256, host_caches().l3 // (2 * threads) // (4 * min(k, _DEEP) or 1))
-  least = _LEAST_ROWS if n > _FEW_COLUMNS else 2 * _FEW_ROWS
+  least = _MIN_ROWS if n > _FEW_COLUMNS else 2 * _FEW_ROWS
   for parts_m in range(1, min(8 * threads, max(1, m // least)) + 1):
     block_m = divisor_near(m, -(-m // parts_m), 2)
     for turns in range(1, 9 if block_m >= min(m, least) else 1):

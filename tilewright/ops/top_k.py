@@ -32,7 +32,7 @@ from tilewright.runtime.user_line import names_line
 
 _DTYPES = (*calling.FLOATS, np.dtype(jnp.int32), np.dtype(jnp.int16), np.dtype(jnp.int8))
 _GROUP = 64  # elements: a few vectors
-_LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+_INT_MIN, _INT_MAX = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 
 @names_line
@@ -69,20 +69,20 @@ def _key(x: jax.Array) -> jax.Array:
   if jnp.issubdtype(x.dtype, jnp.integer):
     return x.astype(jnp.int32)
   bits = jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32)
-  return bits ^ (jax.lax.shift_right_arithmetic(bits, 31) & _MOST)
+  return bits ^ (jax.lax.shift_right_arithmetic(bits, 31) & _INT_MAX)
 
 
 def _value(key: jax.Array, dtype: Any) -> jax.Array:
   if jnp.issubdtype(dtype, jnp.integer):
     return key.astype(dtype)
-  bits = key ^ (jax.lax.shift_right_arithmetic(key, 31) & _MOST)
+  bits = key ^ (jax.lax.shift_right_arithmetic(key, 31) & _INT_MAX)
   return jax.lax.bitcast_convert_type(bits, jnp.float32).astype(dtype)
 
 
 def _first(key: jax.Array, place: jax.Array, left: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The first in order, along the last dimension, of those that are left: its key and its place; no place if none is left."""
-  found = jnp.max(jnp.where(left, key, _LEAST), axis=-1)
-  return found, jnp.min(jnp.where(left & (key == found[..., None]), place, _MOST), axis=-1)
+  found = jnp.max(jnp.where(left, key, _INT_MIN), axis=-1)
+  return found, jnp.min(jnp.where(left & (key == found[..., None]), place, _INT_MAX), axis=-1)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
@@ -96,7 +96,7 @@ def _top_k(how: How, k: int, x: jax.Array) -> tuple[jax.Array, jax.Array]:
 
   def kernel(x_ref: Any, values_ref: Any, indices_ref: Any, key_ref: Any, best_ref: Any, place_ref: Any) -> None:
     # What fills the last group comes after everything in the row, and k is at most n.
-    keys = jnp.pad(_key(x_ref[...]), (0, groups * width - n), constant_values=_LEAST)
+    keys = jnp.pad(_key(x_ref[...]), (0, groups * width - n), constant_values=_INT_MIN)
     key_ref[...] = keys.reshape(groups, width)
     places = jax.lax.iota(jnp.int32, groups * width).reshape(groups, width)
     best_ref[...], place_ref[...] = _first(key_ref[...], places, jnp.full((groups, width), True))

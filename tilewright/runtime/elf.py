@@ -29,7 +29,7 @@ _WRITABLE, _ALLOCATED, _TLS = 1, 2, 0x400
 _UNDEFINED, _RESERVED, _ABSOLUTE = 0, 0xFF00, 0xFFF1
 _LOCAL = 0
 MAX_ALIGN = 4096
-_MOST_ZEROS = 1 << 28
+_MAX_ZERO_FILL = 1 << 28
 X86_64, AARCH64 = 62, 183
 
 External = Callable[[str], int]
@@ -148,7 +148,7 @@ class Image:
     self._rules = _MACHINES[head[2]]
     self._sections = [_SECTION.unpack_from(raw, head[6] + _SECTION.size * i) for i in range(head[12])]
     for _, kind, flags, _, offset, size, *_, align, _ in self._sections:
-      is_inside = size <= _MOST_ZEROS if kind == _NOBITS else offset + size <= len(raw)
+      is_inside = size <= _MAX_ZERO_FILL if kind == _NOBITS else offset + size <= len(raw)
       if not is_inside or align > MAX_ALIGN or (flags & _ALLOCATED and flags & _TLS):
         raise BadObjectError("Compiled code has a section that cannot be linked.")
     self._symbols: list[tuple[str, int, int, bool]] = []

@@ -21,7 +21,7 @@ from tilewright.tile.native import index_entries
 from tilewright.tile.types import TileType
 
 _DEPTH = 16  # ops to look through; index arithmetic is short
-_MOST = 2**31 - 1  # a grid dimension has no more instances than this
+_MAX_INSTANCES = 2**31 - 1  # a grid dimension has no more instances than this
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,10 +119,10 @@ class Bounds:
         number = int(np.asarray(op.attrs["value"]).reshape(()))
         return Interval(number, number)
       case "program_id":
-        return Interval(0, (self.size(op.attrs["axis"]) or _MOST) - 1)
+        return Interval(0, (self.size(op.attrs["axis"]) or _MAX_INSTANCES) - 1)
       case "num_programs":
         size = self.size(op.attrs["axis"])
-        return Interval(1, _MOST) if size is None else Interval(size, size)
+        return Interval(1, _MAX_INSTANCES) if size is None else Interval(size, size)
       case "convert":
         return self.of(op.operands[0], depth - 1)
       case "sign":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 _LIBRARIES = ("jax", "jaxlib", "numpy", "ml_dtypes", "tilewright")
-_MOST_BYTES = 1 << 24  # of an array that counts by its contents
+_MAX_BYTES = 1 << 24  # of an array that counts by its contents
 
 
 def content(function: Callable[..., Any]) -> str:
@@ -77,7 +77,7 @@ class _Walk:
 
   def array(self, x: np.ndarray) -> Iterator[bytes]:
     yield f"array {x.dtype} {x.shape}".encode()
-    if x.nbytes <= _MOST_BYTES and x.dtype != object:
+    if x.nbytes <= _MAX_BYTES and x.dtype != object:
       yield hashlib.sha256(np.ascontiguousarray(x).tobytes()).digest()
 
   def instance(self, x: Any) -> Iterator[bytes]:
@@ -85,7 +85,7 @@ class _Walk:
     if hasattr(x, "shape") and hasattr(x, "dtype") and kind.__module__.partition(".")[0] in ("jax", "jaxlib"):
       yield f"array {x.dtype} {x.shape}".encode()
       if not hasattr(x, "aval") or hasattr(x, "addressable_shards"):
-        yield from self.array(np.asarray(x)) if x.size * x.dtype.itemsize <= _MOST_BYTES else ()
+        yield from self.array(np.asarray(x)) if x.size * x.dtype.itemsize <= _MAX_BYTES else ()
       return
     inner = getattr(x, "__wrapped__", None) or getattr(x, "function", None)
     if isinstance(inner, types.FunctionType):  # `jax.jit` of a function, a tuned kernel

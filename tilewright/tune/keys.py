@@ -23,7 +23,7 @@ from tilewright.runtime import cuda, pretend
 from tilewright.tune.content import content
 
 _SHORT = {"float": "f", "bfloat": "bf", "int": "s", "uint": "u", "complex": "c"}
-_MOST_VALUES = 1 << 30  # bytes of arguments that are sent; beyond, random numbers serve
+_MAX_ARGUMENT_BYTES = 1 << 30  # bytes of arguments that are sent; beyond, random numbers serve
 _CPUINFO_BYTES = 4096  # what the first processor's lines take, at most
 
 
@@ -74,7 +74,7 @@ def concrete(arrays: Sequence[Any]) -> tuple[np.ndarray, ...] | None:
   """The values of arrays, to be sent to the process that measures; None if they have none, or are too large for that."""
   if any(isinstance(x, jax.core.Tracer) or not isinstance(x, np.ndarray | jax.Array) for x in arrays):
     return None
-  return tuple(np.asarray(x) for x in arrays) if sum(x.nbytes for x in arrays) <= _MOST_VALUES else None
+  return tuple(np.asarray(x) for x in arrays) if sum(x.nbytes for x in arrays) <= _MAX_ARGUMENT_BYTES else None
 
 
 def type_of(x: Any) -> jax.ShapeDtypeStruct:

@@ -34,7 +34,7 @@ from tilewright.tune.strategy import Strategy
 from tilewright.tune.trials import Result, Trial
 
 SERVE = "tilewright.tune.worker:serve"
-_MOST_COMPILERS = 8
+_MAX_COMPILERS = 8
 _FINALISTS = 3
 _FINAL_SHARE = 0.2  # of the time, for the finalists
 _FIRST = 3  # candidates that are tried whatever the time
@@ -442,7 +442,7 @@ class _Compilers:
     self.search = search
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = search.task.compilers
-    self.count = min(_MOST_COMPILERS, cores) if asked is None else asked
+    self.count = min(_MAX_COMPILERS, cores) if asked is None else asked
     self.batch = max(2, self.count)
     self.workers: list[Worker] = []
     self.threads = ThreadPoolExecutor(max(1, self.count), thread_name_prefix="tilewright-tune")

@@ -29,7 +29,7 @@ from tilewright import errors
 Config = dict[str, Any]
 Predicate = Callable[..., Any]
 
-MOST = 200_000  # candidates that are enumerated at all
+MAX_CANDIDATES = 200_000  # candidates that are enumerated at all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -289,17 +289,17 @@ class Space:
 
   def enumerated(self, arguments: Mapping[str, Any], seed: int = 0) -> list[Config]:
     """All configurations, or so many random ones if there are more than anyone would look at."""
-    if self.listed is not None or self.size_at_most <= MOST:
+    if self.listed is not None or self.size_at_most <= MAX_CANDIDATES:
       return list(self.candidates(arguments))
     found, rng = {}, np.random.default_rng(seed)
-    for _ in builtins.range(MOST):
+    for _ in builtins.range(MAX_CANDIDATES):
       config: Config = {}
       for name in self.domains:
         values = self._values(name, {**arguments, **config})
         config[name] = values[int(rng.integers(len(values)))]
       if all(ask(c, {**arguments, **config}, f"constraint {_called(c)}") for c in self.constraints):
         found[self.key(config)] = config
-      if len(found) >= MOST // 10:
+      if len(found) >= MAX_CANDIDATES // 10:
         break
     return list(found.values())
 

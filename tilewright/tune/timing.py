@@ -26,7 +26,7 @@ import numpy as np
 
 SAMPLE_SECONDS = 2e-3  # of calls in a sample, at least
 _GPU_L2 = 64 << 20  # bytes, more than any has
-_LEAST_SETS, _MOST_SETS, _MOST_BYTES = 8, 32, 4 << 30
+_MIN_SETS, _MAX_SETS, _MAX_BYTES = 8, 32, 4 << 30
 _WARM = 0.05  # seconds of work before the first sample: an idle GPU runs at a lower clock
 _IN_FLIGHT, _BYTES_IN_FLIGHT = 64, 4 << 30  # programs in flight before the host waits, and bytes of their results
 _HOST_SHARE = 0.9  # of a sample's time, spent on launches, from which on it is host-bound
@@ -69,8 +69,8 @@ def sets_of_arrays(nbytes: int, platform: str) -> int:
   """How many copies of the arguments calls take in turns, so that none finds its own in L2; on a CPU one, as its caches are the machine."""
   if platform != "gpu":
     return 1
-  wanted = min(_MOST_SETS, max(_LEAST_SETS, math.ceil(2 * _GPU_L2 / max(1, nbytes))))
-  return max(1, min(wanted, _MOST_BYTES // max(1, nbytes)))
+  wanted = min(_MAX_SETS, max(_MIN_SETS, math.ceil(2 * _GPU_L2 / max(1, nbytes))))
+  return max(1, min(wanted, _MAX_BYTES // max(1, nbytes)))
 
 
 class Timer:

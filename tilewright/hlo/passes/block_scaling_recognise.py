@@ -32,8 +32,8 @@ from tilewright.hlo.shape import Shape
 
 _FLOATS = frozenset({"bf16", "f16", "f32"})  # in which a program may dequantise and multiply
 _SMALL_BITS = 8
-_MOST_FACTORS, _MOST_STEPS = 8, 64  # of an operand that is followed
-_MOST_COPIES = 32  # instructions that are copied out of a fusion for one value
+_MAX_FACTORS, _MAX_STEPS = 8, 64  # of an operand that is followed
+_MAX_COPIES = 32  # instructions that are copied out of a fusion for one value
 _CHEAP = frozenset(
   {"dynamic-slice", "slice", "convert", "bitcast", "reshape", "broadcast", "transpose", "copy", "constant", "parameter"}
 )
@@ -99,10 +99,10 @@ def _whole(dimension: int, size: int) -> tuple[Atom, ...]:
   return (Atom(dimension, 1, size),) if size != 1 else ()
 
 
-def _follow(x: Instruction, dims: Dims, inside: tuple[Instruction, ...], steps: int = _MOST_STEPS) -> list[View]:
+def _follow(x: Instruction, dims: Dims, inside: tuple[Instruction, ...], steps: int = _MAX_STEPS) -> list[View]:
   """The factors of a product, traced through everything that moves elements. `inside` are the fusions that contain x."""
   further = _factors(x, dims, inside, steps - 1) if steps else []
-  if 0 < len(further) <= _MOST_FACTORS:
+  if 0 < len(further) <= _MAX_FACTORS:
     return further
   return [View(x, dims, inside)]
 
@@ -116,7 +116,7 @@ def _factors(x: Instruction, dims: Dims, inside: tuple[Instruction, ...], steps:
   if x.opcode == "multiply" and x.shape.element_type in _FLOATS:
     left = _follow(x.operands[0], dims, inside, steps)
     # Of a product that is too long nothing more is asked.
-    return [] if len(left) >= _MOST_FACTORS else left + _follow(x.operands[1], dims, inside, steps)
+    return [] if len(left) >= _MAX_FACTORS else left + _follow(x.operands[1], dims, inside, steps)
   if x.opcode == "custom-call" and x.attrs["custom_call_target"] == "__op$dequantize":
     return _dequantized(x, dims, inside)
   through = _through(x, dims)
@@ -396,7 +396,7 @@ def _is_cheap(x: Instruction, inside: tuple[Instruction, ...]) -> bool:
   while waiting:
     x = waiting.pop()
     count += 1
-    if count > _MOST_COPIES or (x.opcode not in _CHEAP and x.shape.num_elements > 1):
+    if count > _MAX_COPIES or (x.opcode not in _CHEAP and x.shape.num_elements > 1):
       return False
     waiting += [o for o in x.operands if o.opcode != "parameter"]
   return True

@@ -15,7 +15,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.collective_keys import groups_of
 from tilewright.hlo.passes.effects import Effects
 
-_MOST = 64  # instructions that an offset may be made of
+_MAX_INSTRUCTIONS = 64  # instructions that an offset may be made of
 _IDS = frozenset({"partition-id", "replica-id", "constant"})
 _CHANNEL_MEANS_PARTITIONS = frozenset({"all-to-all", "collective-permute", "collective-broadcast"})
 
@@ -56,7 +56,7 @@ def _cone(value: Instruction) -> list[Instruction] | None:
     top = stack[-1]
     if top not in seen:
       leaf = top.opcode in _IDS
-      if len(seen) >= _MOST or (not leaf and (not top.operands or not effects.is_value(top))):
+      if len(seen) >= _MAX_INSTRUCTIONS or (not leaf and (not top.operands or not effects.is_value(top))):
         return None
       seen.add(top)
     waiting = [o for o in top.operands if o not in order]

@@ -36,8 +36,8 @@ _CALLERS = frozenset({"while", "call", "conditional"})
 # XLA leaves a fifth of the device free, and 5% of the remainder.
 _OF_DEVICE = 0.8 * 0.95
 _OFTEN = 4000  # computations up to this size are listed more often than they must be
-_MOST_RECOMPUTED = 256
-_LEAST_VISITS = 40  # of every instruction, in computations that are large for the budget
+_MAX_RECOMPUTED = 256
+_MIN_VISITS = 40  # of every instruction, in computations that are large for the budget
 
 
 class HloMemoryError(HloScheduleError, MemoryError):
@@ -293,7 +293,7 @@ class _Scheduler:
 
     untouched, first = Snapshot(self.module), result
     recomputed: list[str] = []
-    while result.outcome.excess > 0 and len(recomputed) < _MOST_RECOMPUTED:
+    while result.outcome.excess > 0 and len(recomputed) < _MAX_RECOMPUTED:
       name = recompute_once(result.lowered, result.order)
       again = self._once(result.computation, limit) if name is not None else result
       if name is None or again.outcome.excess >= result.outcome.excess:
@@ -315,7 +315,7 @@ class _Scheduler:
     before = self._with_inner(measure(original_problem, base), lowered, originals)
     lists = self._lists(lowered)
     orders = [found.order for found in lists] + ([base] if options.worth is not None else [])
-    budget = max(options.budget, _LEAST_VISITS * p.size) if options.budget else 0
+    budget = max(options.budget, _MIN_VISITS * p.size) if options.budget else 0
     found = search(p, orders, budget, options.seed)
     order, moved, first = found.order, found.moved, found.beginning
     own = measure(p, base)

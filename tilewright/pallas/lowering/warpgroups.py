@@ -26,17 +26,17 @@ from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType, SemaphoreArrayType
 
-_MOST_ON_GPU = 8  # warpgroups of 128 threads: a CTA has at most 1024
+_MAX_WARPGROUPS_ON_GPU = 8  # warpgroups of 128 threads: a CTA has at most 1024
 
 
 def check_shared(
   kernel: Kernel, scratch: Sequence[Any], global_refs: Collection[Any] = (), *, for_gpu: bool = False
 ) -> None:
   """Reject memory that warpgroups cannot share, and more warpgroups than a CTA can have."""
-  if for_gpu and kernel.warpgroups > _MOST_ON_GPU:
+  if for_gpu and kernel.warpgroups > _MAX_WARPGROUPS_ON_GPU:
     raise errors.GridError(
-      f"The kernel '{kernel.name}': num_threads: a GPU has room for {_MOST_ON_GPU} warpgroups in a block, got {kernel.warpgroups}. Use "
-      "fewer, or interpret=plgpu.InterpretGPUParams()."
+      f"The kernel '{kernel.name}': num_threads: a CTA has at most {_MAX_WARPGROUPS_ON_GPU} warpgroups on a GPU, got "
+      f"{kernel.warpgroups}. Use fewer, or interpret=plgpu.InterpretGPUParams()."
     )
   if global_refs:
     raise errors.UnsupportedFeatureError(

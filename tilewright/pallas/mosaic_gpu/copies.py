@@ -40,7 +40,7 @@ from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
 from tilewright.target import xla
 
-_FEWEST_REGISTERS, _MOST_REGISTERS = 24, 256  # of a thread, that setmaxnreg takes
+_MIN_REGISTERS, _MAX_REGISTERS = 24, 256  # of a thread, that setmaxnreg takes
 
 # What a warpgroup of several says on a GPU; elsewhere copies are done when their calls return, and there are no registers.
 commit_copies_p = Primitive("commit_copies")
@@ -198,9 +198,9 @@ def set_max_registers(n: int, *, action: str) -> None:
   """
   if action not in ("increase", "decrease"):
     raise errors.GridError(f"plgpu.set_max_registers: action: expected 'increase' or 'decrease', got {action!r}.")
-  if not isinstance(n, int) or n % 8 or not _FEWEST_REGISTERS <= n <= _MOST_REGISTERS:
+  if not isinstance(n, int) or n % 8 or not _MIN_REGISTERS <= n <= _MAX_REGISTERS:
     raise errors.GridError(
-      f"plgpu.set_max_registers: n: expected a multiple of 8 from {_FEWEST_REGISTERS} to {_MOST_REGISTERS}, got {n!r}."
+      f"plgpu.set_max_registers: n: expected a multiple of 8 from {_MIN_REGISTERS} to {_MAX_REGISTERS}, got {n!r}."
     )
   set_max_registers_p.bind(count=n, increase=action == "increase")
 

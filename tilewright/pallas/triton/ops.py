@@ -15,7 +15,7 @@ from tilewright.pallas.primitives import Primitive, ShapedArray, not_differentia
 from tilewright.target import xla
 
 CUSTOM_CALL_TARGET_NAME = "__gpu$xla.gpu.triton"
-_MOST_WARPS = 32  # of a CTA
+_MAX_WARPS = 32  # of a CTA
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +31,8 @@ class CompilerParams:
   writes_all: ClassVar[bool] = True  # as in Triton, unwritten elements of an output are undefined
 
   def __post_init__(self) -> None:
-    if self.num_warps is not None and self.num_warps not in range(1, _MOST_WARPS + 1):
-      raise errors.GridError(f"num_warps: expected a number from 1 to {_MOST_WARPS}, got {self.num_warps!r}.")
+    if self.num_warps is not None and self.num_warps not in range(1, _MAX_WARPS + 1):
+      raise errors.GridError(f"num_warps: expected a number from 1 to {_MAX_WARPS}, got {self.num_warps!r}.")
     if self.num_stages is not None and (not isinstance(self.num_stages, int) or self.num_stages < 0):
       raise errors.GridError(f"num_stages: expected how many there are, got {self.num_stages!r}.")
 

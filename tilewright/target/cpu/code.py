@@ -19,7 +19,7 @@ from tilewright.tile.ops import OPS, READ
 from tilewright.tile.types import TileType
 
 _WORTH_KEEPING = 12
-_LONGEST_CHAIN = 512  # elementwise ops that are computed together
+_MAX_CHAIN = 512  # elementwise ops that are computed together
 _RECURSION = 8  # what an op counts for whose operands' elements are found by recursion
 _VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref", "alloc"})
 
@@ -79,7 +79,7 @@ class HostCode(Code):
   def ends_a_chain(self, v: Value, op: Op) -> bool:
     weight = 1 if op.name in arithmetic.ELEMENTWISE else _RECURSION
     self.waiting[v] = weight + max((self.waiting.get(o, 0) for o in op.operands if o not in self.env), default=0)
-    return self.waiting[v] >= _LONGEST_CHAIN
+    return self.waiting[v] >= _MAX_CHAIN
 
   def _is_kept_by_reduction(self, v: Value, op: Op) -> bool:
     """Whether the first use of a tile is a reduction: computing, storing and reducing are then fused into one pass."""

@@ -22,18 +22,18 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, for_range, mul
 from tilewright.target.llvm.memory import Memory
 
-_MOST = 12  # columns: with more, most lanes of the other micro-kernel are busy
-_MOST_ROWS = 8  # that are read side by side
+_MAX_COLUMNS = 12  # columns: with more, most lanes of the other micro-kernel are busy
+_MAX_ROWS = 8  # that are read side by side
 
 
 def applies(lanes: int, columns: int, depth: int, is_along_rows: bool) -> bool:
   """Whether a contraction has few columns, and rows that are contiguous along K and long enough for vectors."""
-  return is_along_rows and columns <= min(_MOST, lanes) and depth >= 2 * lanes
+  return is_along_rows and columns <= min(_MAX_COLUMNS, lanes) and depth >= 2 * lanes
 
 
 def rows_at_a_time(num_registers: int, columns: int) -> int:
   """How many rows have their accumulators in registers, beside a vector of each row and one of B."""
-  return max(1, min(_MOST_ROWS, (num_registers - 2) // (columns + 1)))
+  return max(1, min(_MAX_ROWS, (num_registers - 2) // (columns + 1)))
 
 
 class Rows:

@@ -126,18 +126,18 @@ _AMX_ROWS = (
   (_BF16, _F32, "amx-bf16", 2, "llvm.x86.tdpbf16ps"),
   (_I8, _I32, "amx-int8", 4, "llvm.x86.tdpbssd"),
 )
-_AMX_LEAST_ROWS = 8  # of A: with fewer, most of a tile is idle, and a vector unit is as fast
-_MATRIX_LEAST_ROWS = 3  # with one row half of the accumulators are idle; two are no faster than without
+_AMX_MIN_ROWS = 8  # of A: with fewer, most of a tile is idle, and a vector unit is as fast
+_MATRIX_MIN_ROWS = 3  # with one row half of the accumulators are idle; two are no faster than without
 
 
 def choose(host: Host, lhs: np.dtype, rhs: np.dtype, accumulators: np.dtype, rows: int = 1) -> Multiplier:
   """The best way to multiply operands of these dtypes on a processor, A of so many rows; one element at a time if there is no better."""
-  if rows >= _AMX_LEAST_ROWS and "amx-tile" in host.features and host.vector_bytes == 64:
+  if rows >= _AMX_MIN_ROWS and "amx-tile" in host.features and host.vector_bytes == 64:
     for operands, accumulator, feature, group, intrinsic in _AMX_ROWS:
       if operands == lhs == rhs and accumulator == accumulators and feature in host.features:
         return Multiplier(operands, group, _separate, tile=intrinsic)
   for row in _ROWS:
-    if row.fits(host, (lhs, rhs), accumulators) and (rows >= _MATRIX_LEAST_ROWS or not row.is_matrix):
+    if row.fits(host, (lhs, rhs), accumulators) and (rows >= _MATRIX_MIN_ROWS or not row.is_matrix):
       return Multiplier(row.operands, row.group, _grouped(row), row.flipped, is_matrix=row.is_matrix)
   return single(accumulators)
 

@@ -128,8 +128,8 @@ def _connected(processes: tuple[int, ...]) -> World | str:
   """The world, or why there is none."""
   if jax.process_index() not in processes:
     return f"this process, {jax.process_index()}, has no device among theirs"
-  if processes[-1] >= slots.MOST_PROCESSES:
-    return f"there are more than {slots.MOST_PROCESSES}"
+  if processes[-1] >= slots.MAX_PROCESSES:
+    return f"there are more than {slots.MAX_PROCESSES}"
   return connect(processes, jax.process_index(), _by_jax(processes))
 
 

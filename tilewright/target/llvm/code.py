@@ -415,7 +415,7 @@ class Code(Accesses):
   def ends_a_chain(self, v: Value, op: Op) -> bool:
     """Whether so many ops in a row are to be computed with this one that following them all would be a deep recursion."""
     self.waiting[v] = 1 + max((self.waiting.get(o, 0) for o in op.operands if o not in self.env), default=0)
-    return self.waiting[v] >= _LONGEST_CHAIN
+    return self.waiting[v] >= _MAX_CHAIN
 
   def cost(self, v: Value) -> int:
     """About how many instructions an element takes to compute now."""
@@ -428,7 +428,7 @@ def _used_in(v: Value, op: Op) -> bool:
 
 # Which operand an op writes through.
 _WRITES = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}
-_LONGEST_CHAIN = 64  # ops
+_MAX_CHAIN = 64  # ops
 _DEEP = 32  # ops in a row, from which on elements are computed without recursion
 _UNMARKED: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 _INNER = ir.Constant(ty.I64, ir.Undefined)  # stands for the index of a vector loop that is not open yet

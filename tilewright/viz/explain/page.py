@@ -15,7 +15,7 @@ from tilewright.viz.explain.predict import Roofline, Timeline
 from tilewright.viz.explain.stages import Buffer, Drawn, Explained
 
 _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
-_MOST_LINES = 12_000  # of a listing
+_MAX_LINES = 12_000  # of a listing
 _COLOURS = 8  # of the stripes beside lines
 _LAYOUT_ROWS, _LAYOUT_COLUMNS, _NAMES = 16, 16, 6
 
@@ -79,11 +79,11 @@ class _Numbers:
 
 def _pane(listing: Listing, numbers: _Numbers, is_source: bool = False) -> str:
   rows = []
-  for line in listing.lines[:_MOST_LINES]:
+  for line in listing.lines[:_MAX_LINES]:
     number = f"<i>{line.number}</i>" if line.number is not None else ""
     rows.append(f"<div{numbers.attributes(line.place, is_source)}>{number}{html.escape(line.text) or ' '}</div>")
-  if len(listing.lines) > _MOST_LINES:
-    rows.append(f"<div>… and {len(listing.lines) - _MOST_LINES:,} more lines</div>")
+  if len(listing.lines) > _MAX_LINES:
+    rows.append(f"<div>… and {len(listing.lines) - _MAX_LINES:,} more lines</div>")
   note = f" <small>{html.escape(listing.note)}</small>" if listing.note else ""
   count = "" if is_source else f" <small>{len(listing.lines):,} lines</small>"
   return (
