@@ -153,7 +153,7 @@ class Here:
     """Kernels with scratch memory and semaphores, beside collectives of ours and of XLA's, and in a loop."""
     from jax import lax
 
-    from tests.support.talking_kernels import permute_right, ring_sum
+    from tests.support.communicating_kernels import permute_right, ring_sum
     from tilewright import collectives
 
     x, n = self.x, self.n
@@ -169,7 +169,7 @@ class Here:
     """A wait that cannot end is an error in every process; what comes next works."""
     import jax
 
-    from tests.support.talking_kernels import REGULAR, call
+    from tests.support.communicating_kernels import REGULAR, call
     from tilewright import pallas as pl
 
     def waits(x, o, semaphore):

@@ -9,8 +9,8 @@ import pytest
 from jax import lax
 from jax.sharding import PartitionSpec as P
 
+from tests.support.communicating_kernels import permute_right
 from tests.support.device_meshes import mesh_of, numbers, on
-from tests.support.talking_kernels import permute_right
 from tilewright import collectives
 
 N = 4

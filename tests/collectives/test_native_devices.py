@@ -12,7 +12,7 @@ from jax import lax
 from jax._src import dispatch
 from jax.sharding import PartitionSpec as P
 
-from tests.support.talking_kernels import (
+from tests.support.communicating_kernels import (
   DMA,
   F32,
   REGULAR,
@@ -315,7 +315,7 @@ def test_a_device_outside_of_the_mesh_is_an_error():
   assert "GridError" in message and "axis 'x' of size 2" in message and "test_native_devices.py:" in message
 
 
-def test_talking_outside_of_shard_map_is_an_error():
+def test_communication_outside_of_shard_map_is_an_error():
   def kernel(x, o, sem):
     pl.semaphore_signal(sem, 1, device_id=(0,))
     o[...] = x[...]

@@ -286,7 +286,7 @@ def test_different_bodies_run_on_their_own_meshes():
   np.testing.assert_array_equal(run(compiler_params=cpu.CompilerParams()), run(interpret=True))
 
 
-def test_talking_to_another_device_needs_a_mesh_of_devices():
+def test_access_to_another_device_needs_a_mesh_of_devices():
   def kernel(x_ref, o_ref, sem):
     pl.semaphore_signal(sem, 1, device_id=0, device_id_type=pl.DeviceIdType.LOGICAL)
     o_ref[...] = x_ref[...]

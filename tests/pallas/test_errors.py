@@ -472,7 +472,7 @@ def test_a_primitive_that_cannot_take_a_ref_says_so():
 
 
 @pytest.mark.target("portable")
-def test_talking_to_other_devices_needs_a_mesh():
+def test_access_to_other_devices_needs_a_mesh():
   def kernel(x_ref, o_ref, sem):
     pl.semaphore_signal(sem, device_id=(0,))
     o_ref[...] = x_ref[...]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.runtime import cache, dump, garbage, jit, linking, progress
-from tilewright.target.cpu import hosts, lifetime, processes, stuck
+from tilewright.target.cpu import deadlocks, hosts, lifetime, processes
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
 from tilewright.target.llvm import buffers, calling
@@ -94,16 +94,16 @@ def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
   """The facts of a kernel that accesses other devices."""
   if not kernel.mesh:
     return {}
-  from tilewright.target.cpu import call_state, devices
+  from tilewright.target.cpu import call_state, remote_ops
 
   if kernel.across_processes:
-    return {"talks": call_state.WAITING, "staged": devices.emit_staged(module, kernel)}
-  if not devices.is_gang(kernel):
-    return {"talks": call_state.WAITING}
+    return {"communication": call_state.WAITING, "staged": remote_ops.emit_staged(module, kernel)}
+  if not remote_ops.is_gang(kernel):
+    return {"communication": call_state.WAITING}
   return {
-    "talks": call_state.GANG,
-    "who": devices.emit_who(module, kernel),
-    "devices": devices.number_of_devices(kernel),
+    "communication": call_state.GANG,
+    "device_id": remote_ops.emit_device_id(module, kernel),
+    "devices": remote_ops.number_of_devices(kernel),
     "is_large": _total_elements(kernel) >= _SMALL,
   }
 
@@ -125,7 +125,7 @@ def _launcher() -> Launcher:
 
     return jit.object_code(handler.launcher(), is_glue=True)
 
-  stuck.define()
+  deadlocks.define()
   return _kept_launcher.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
 
 
@@ -170,7 +170,7 @@ def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:
   packed = [kernel.is_packed(i) for i in range(len(kernel.mapping.block_mappings))]
   code = compile_kernel(kernel)
   if kernel.mesh:
-    stuck.look_after_gangs()
+    deadlocks.look_after_gangs()
   keep(code)
   attributes: dict[str, Any] = {lifetime.ATTRIBUTE: code.name}
   if kernel.mesh:

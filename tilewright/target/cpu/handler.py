@@ -22,9 +22,9 @@ from llvmlite import ir
 
 from tilewright.runtime import ffi
 from tilewright.target.cpu import call_state as state_of
-from tilewright.target.cpu import meetings, records
+from tilewright.target.cpu import device_rendezvous, records
 from tilewright.target.cpu.heaps import Heaps
-from tilewright.target.cpu.talking import Talking
+from tilewright.target.cpu.multi_device_launch import MultiDeviceLaunch
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
@@ -53,9 +53,11 @@ class Facts:
   grid: Sequence[int | None]
   parallel: Sequence[int]
   threads: int  # how many threads a call is worth, the calling one included
-  talks: int = state_of.SILENT  # how it communicates with other devices: not at all, with waits, or as a gang
+  communication: int = (
+    state_of.NO_COMMUNICATION
+  )  # how it communicates with other devices: not at all, with waits, or as a gang
   staged: ir.GlobalVariable | None = None  # the arrays that other processes access
-  who: ir.Function | None = None  # (arrays): the number of this device, of a gang
+  device_id: ir.Function | None = None  # (arrays): the number of this device, of a gang
   devices: int = 1
   is_large: bool = False  # whether the bodies of a gang are worth several threads
 
@@ -72,9 +74,9 @@ def emit_facts(module: ir.Module, facts: Facts, name: str) -> None:
       len(facts.result_bytes),
       len(facts.grid),
       facts.threads,
-      facts.talks,
+      facts.communication,
     ),
-    *(facts.who or null, facts.devices, int(facts.is_large), facts.staged or null),
+    *(facts.device_id or null, facts.devices, int(facts.is_large), facts.staged or null),
     *facts.result_bytes,
     *(
       n
@@ -109,8 +111,8 @@ def launcher() -> str:
   module = ir.Module("tilewright")
   heaps = Heaps(module)
   worker = _emit_worker(module, heaps)
-  meetings.emit(module, heaps)
-  records.emit(module, _emit_launch(module, worker, Talking(module, worker, heaps)))
+  device_rendezvous.emit(module, heaps)
+  records.emit(module, _emit_launch(module, worker, MultiDeviceLaunch(module, worker, heaps)))
   return str(module)
 
 
@@ -196,7 +198,7 @@ def _emit_task(module: ir.Module, worker: ir.Function) -> ir.Function:
   return task
 
 
-def _emit_launch(module: ir.Module, worker: ir.Function, talking: Talking) -> ir.Function:
+def _emit_launch(module: ir.Module, worker: ir.Function, multi_device_launch: MultiDeviceLaunch) -> ir.Function:
   """`launch(frame, facts, site)`: an error of XLA's, or null."""
   launch = ir.Function(module, ir.FunctionType(PTR, [PTR, PTR, PTR]), "launch")
   launch.linkage = "internal"
@@ -224,8 +226,8 @@ def _emit_launch(module: ir.Module, worker: ir.Function, talking: Talking) -> ir
   b.store(i64(0), at(b, state, state_of.HEAP))
   with if_then(b, b.icmp_unsigned("!=", read(b, facts, state_of.PREPARE), null)):
     b.call(read(b, facts, state_of.PREPARE, ir.FunctionType(VOID, [PTR]).as_pointer()), [arrays])
-  with if_then(b, b.icmp_signed("!=", read(b, facts, state_of.TALKS, I64), i64(0)), ends=True):
-    b.ret(talking.launch(b, frame, state, facts, site))
+  with if_then(b, b.icmp_signed("!=", read(b, facts, state_of.COMMUNICATION, I64), i64(0)), ends=True):
+    b.ret(multi_device_launch.launch(b, frame, state, facts, site))
   with if_then(b, b.icmp_signed(">", read(b, facts, state_of.THREADS, I64), i64(1))):
     _emit_spread(b, module, frame, facts, state, points, _emit_task(module, worker))
   b.call(worker, [state])

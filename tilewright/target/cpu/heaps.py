@@ -1,4 +1,4 @@
-"""Allocators for shared memory, in native code: heaps in the segment of a domain (`slots`).
+"""Allocators for shared memory, in native code: heaps in the segment of a domain (`rendezvous_layout`).
 
     take(heap, bytes)      64-byte aligned, or null where the heap is full
     give(block)            return it to the heap that it is from
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tilewright.target.cpu.slots import HEAP_END, HEAP_FREE, HEAP_LOCK, HEAP_NEXT
+from tilewright.target.cpu.rendezvous_layout import HEAP_END, HEAP_FREE, HEAP_LOCK, HEAP_NEXT
 from tilewright.target.llvm.frame import at, external, read
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I1, I32, I64, PTR, VOID

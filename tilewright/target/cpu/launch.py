@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import devices, effects, packed, statements, warpgroups
+from tilewright.target.cpu import effects, packed, remote_ops, statements, warpgroups
 from tilewright.target.cpu.blocks import CutBlock, LastPlace
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
@@ -41,20 +41,20 @@ Run: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], None]  # given the ind
 
 def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Sequence[int]) -> tuple[ir.Function, int]:
   """The function that runs one parallel grid point, and the size in bytes of the arena it needs."""
-  talks = bool(kernel.mesh)
-  kinds = [PTR, PTR, PTR, I64, *[PTR] * talks]
-  function = ir.Function(module, ir.FunctionType(VOID, kinds), "body_of_point" if talks else "point")
+  communicates = bool(kernel.mesh)
+  kinds = [PTR, PTR, PTR, I64, *[PTR] * communicates]
+  function = ir.Function(module, ir.FunctionType(VOID, kinds), "body_of_point" if communicates else "point")
   function.linkage = "internal"
   args, sizes_pointer, arena, number = function.args[:4]
-  if not talks:  # other devices write to this one's arena
+  if not communicates:  # other devices write to this one's arena
     function.attributes.add("alwaysinline")
     arena.add_attribute("noalias")
   b = ir.IRBuilder(function.append_basic_block("entry"))
   start = b.append_basic_block("start")  # the entry block keeps only stack slots
   grid = kernel.mapping.grid
   code: HostCode
-  if talks:
-    code = devices.DeviceCode(b, host, arena, devices.Talk(kernel, args, function.args[4], arena))
+  if communicates:
+    code = remote_ops.DeviceCode(b, host, arena, remote_ops.RendezvousScope(kernel, args, function.args[4], arena))
   else:
     code = HostCode(b, host, arena, statements.STATEMENTS)
   code.users = users(kernel.body.body)
@@ -78,8 +78,8 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   instance = (
     _together(module, kernel, host, code, args, sizes_pointer) if several else _alone(code, kernel, args, parallel)
   )
-  if isinstance(code, devices.DeviceCode):
-    devices.enter(code)
+  if isinstance(code, remote_ops.DeviceCode):
+    remote_ops.enter(code)
   sequential = [d for d in range(len(grid) - several) if d not in parallel]
 
   def run(dims: list[int]) -> None:
@@ -95,7 +95,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   with b.goto_block(function.entry_basic_block):
     b.position_at_end(function.entry_basic_block)
     b.branch(start)
-  return devices.emit_point(module, kernel, function) if talks else function, code.arena_bytes
+  return remote_ops.emit_point(module, kernel, function) if communicates else function, code.arena_bytes
 
 
 def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:

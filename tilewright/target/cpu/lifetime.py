@@ -23,7 +23,7 @@ from typing import Any
 
 from tilewright.runtime import code_memory, ffi, linking
 from tilewright.runtime.linking import Linked
-from tilewright.target.cpu import slots, stuck
+from tilewright.target.cpu import deadlocks, rendezvous_layout
 from tilewright.target.cpu.processes import World
 
 TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # XLA's names for the handler and its state
@@ -68,13 +68,13 @@ class Launcher:
 
   def in_world(self, world: World) -> None:
     """Let kernels allocate from this process's heap in the shared segment."""
-    ctypes.c_int64.from_address(self.code.address(slots.OWN_HEAP)).value = world.heap
+    ctypes.c_int64.from_address(self.code.address(rendezvous_layout.OWN_HEAP)).value = world.heap
 
   def register(self) -> None:
     """Register the handler with XLA, and the shared functions with the linker. Idempotent, so it can be repeated after an interruption."""
-    for name in slots.FUNCTIONS:
+    for name in rendezvous_layout.FUNCTIONS:
       linking.define(name, self.code.address(name))
-    stuck.watch(self.code)
+    deadlocks.watch(self.code)
     ffi.register_state(STATE, self.code.address(TYPE_ID), self.code.address(RELEASE_SITE), "cpu")
     stages = {stage: self.code.address(stage) for stage in (INSTANTIATE, EXECUTE)}
     ffi.register(TARGET, stages, "cpu")

@@ -4,7 +4,7 @@
 
 The processes coordinate through the key-value store of `jax.distributed`. The first creates a segment (`segments`) at an address that is
 free in all of them, the others map it, and all report the result: either every process maps the memory, or none uses it. It begins with a
-domain (`slots`), followed by its heaps: that of the meetings, and one for each process.
+domain (`rendezvous_layout`), followed by its heaps: that of the rendezvous, and one for each process.
 
 A thread in each process sleeps until another process ends, which the OS reports at once (pidfd). It marks the domain as broken: all waits
 end, and calls in progress fail with an error that names the process.
@@ -27,13 +27,16 @@ import jax
 
 from tilewright import errors
 from tilewright.runtime import _jax, segments
-from tilewright.target.cpu import slots
+from tilewright.target.cpu import rendezvous_layout
 
 _MEETINGS_BYTES = 1 << 28
 _FIRST_ADDRESS, _STEP, _PLACES = 1 << 44, 1 << 40, 64  # far from heaps, libraries and stacks
 _NOTHING = "nothing"
 _ROUNDS = 4  # addresses that are tried
-_FULL = "UnsupportedFeatureError: The memory that processes share is full of meetings of devices."
+_FULL = (
+  "UnsupportedFeatureError: The memory that processes share is full. Run fewer kernels at once that access other devices, or pass "
+  "smaller arrays."
+)
 
 Exchange = Callable[[str, str], list[str]]  # a name for the step and this process's text, to the texts of all
 
@@ -59,9 +62,9 @@ class World:
   @property
   def ended(self) -> str:
     """The message about a process that has ended; empty while all are running."""
-    if not ctypes.c_int64.from_address(self.domain + slots.BROKEN).value:
+    if not ctypes.c_int64.from_address(self.domain + rendezvous_layout.BROKEN).value:
       return ""
-    return ctypes.string_at(self.domain + slots.SAID).decode(errors="replace")
+    return ctypes.string_at(self.domain + rendezvous_layout.ENDED_MESSAGE).decode(errors="replace")
 
   def watch(self) -> None:
     """Mark the domain when a process ends."""
@@ -89,13 +92,13 @@ class World:
       f"DeadlockError: Process {number} (pid {pid}) has ended, and the others cannot go on without it. Look at its own output for the "
       "reason, and start all processes again."
     )
-    if not ctypes.c_int64.from_address(self.domain + slots.BROKEN).value:
-      _write_text(self.domain + slots.SAID, text)
-      ctypes.c_int64.from_address(self.domain + slots.BROKEN).value = 1
+    if not ctypes.c_int64.from_address(self.domain + rendezvous_layout.BROKEN).value:
+      _write_text(self.domain + rendezvous_layout.ENDED_MESSAGE, text)
+      ctypes.c_int64.from_address(self.domain + rendezvous_layout.BROKEN).value = 1
 
 
 def _write_text(address: int, text: str) -> None:
-  raw = text.encode()[: slots.SAID_BYTES - 1] + b"\0"
+  raw = text.encode()[: rendezvous_layout.ENDED_MESSAGE_BYTES - 1] + b"\0"
   ctypes.memmove(address, raw, len(raw))
 
 
@@ -128,29 +131,29 @@ def _connected(processes: tuple[int, ...]) -> World | str:
   """The world, or why there is none."""
   if jax.process_index() not in processes:
     return f"this process, {jax.process_index()}, has no device among theirs"
-  if processes[-1] >= slots.MAX_PROCESSES:
-    return f"there are more than {slots.MAX_PROCESSES}"
+  if processes[-1] >= rendezvous_layout.MAX_PROCESSES:
+    return f"there are more than {rendezvous_layout.MAX_PROCESSES}"
   return connect(processes, jax.process_index(), _by_jax(processes))
 
 
 def _by_jax(processes: tuple[int, ...]) -> Exchange:
   """An exchange by the store of jax.distributed."""
-  from tilewright.target.cpu import stuck
+  from tilewright.target.cpu import deadlocks
 
   prefix = f"tilewright/memory/{'-'.join(map(str, processes))}"
 
   def exchange(step: str, mine: str) -> list[str]:
     client = _jax.distributed.global_state.client
     client.key_value_set(f"{prefix}/{step}/{jax.process_index()}", mine)
-    limit = int(1000 * stuck.timeout())
+    limit = int(1000 * deadlocks.timeout())
     found = []
     for p in processes:
       try:
         found.append(client.blocking_key_value_get(f"{prefix}/{step}/{p}", limit))
       except Exception as e:
         raise errors.DeadlockError(
-          f"Process {p} has not come within {stuck.timeout():.0f} s to a program that process {jax.process_index()} lowers for both. Let "
-          "all processes run the same programs in the same order."
+          f"Process {p} has not come within {deadlocks.timeout():.0f} s to a program that process {jax.process_index()} lowers for "
+          "both. Let all processes run the same programs in the same order."
         ) from e
     return found
 
@@ -199,18 +202,21 @@ def _attempt(make: Callable[[], segments.Segment]) -> tuple[segments.Segment | N
 
 def _heap(process: int) -> int:
   """Where the heap of a process is, behind the domain's start."""
-  return slots.HEAPS + slots.HEAP_BYTES * (1 + process)
+  return rendezvous_layout.HEAPS + rendezvous_layout.HEAP_BYTES * (1 + process)
 
 
 def _begin(segment: segments.Segment, processes: tuple[int, ...], share: int) -> None:
   """The domain and its heaps, in fresh memory."""
   domain = segment.start
-  _write_text(domain + slots.SAID, _FULL)
-  start = -(-(domain + slots.DOMAIN_BYTES) // 4096) * 4096
-  for heap, size in ((domain + slots.HEAPS, _MEETINGS_BYTES), *((domain + _heap(p), share) for p in processes)):
+  _write_text(domain + rendezvous_layout.ENDED_MESSAGE, _FULL)
+  start = -(-(domain + rendezvous_layout.DOMAIN_BYTES) // 4096) * 4096
+  for heap, size in (
+    (domain + rendezvous_layout.HEAPS, _MEETINGS_BYTES),
+    *((domain + _heap(p), share) for p in processes),
+  ):
     end = min(start + size, segment.address + segment.nbytes)
-    ctypes.c_int64.from_address(heap + slots.HEAP_NEXT).value = start
-    ctypes.c_int64.from_address(heap + slots.HEAP_END).value = end
+    ctypes.c_int64.from_address(heap + rendezvous_layout.HEAP_NEXT).value = start
+    ctypes.c_int64.from_address(heap + rendezvous_layout.HEAP_END).value = end
     start = end
 
 

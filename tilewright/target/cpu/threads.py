@@ -21,14 +21,14 @@ _NULL = ir.Constant(PTR, None)
 _WORK_TYPE = ir.FunctionType(VOID, [PTR])
 
 
-def emit_hire(module: ir.Module) -> ir.Function:
-  """`hire(work, job)`: let a thread call `work(job)`."""
+def emit_start_thread(module: ir.Module) -> ir.Function:
+  """`start_thread(work, job)`: let a thread call `work(job)`."""
   lock, idle = (_variable(module, name) for name in ("threads_lock", "threads_idle"))
   start = _emit_start(module, lock, idle)
-  hire = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR]), "hire")
-  hire.linkage = "internal"
-  b = ir.IRBuilder(hire.append_basic_block("entry"))
-  work, job = hire.args
+  start_thread = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR]), "hire")
+  start_thread.linkage = "internal"
+  b = ir.IRBuilder(start_thread.append_basic_block("entry"))
+  work, job = start_thread.args
   _lock(b, lock)
   found = b.inttoptr(b.load(idle, typ=I64), PTR)
   some = b.icmp_unsigned("!=", found, _NULL)
@@ -52,7 +52,7 @@ def emit_hire(module: ir.Module) -> ir.Function:
     b.ret_void()
   b.call(read(b, new, _WORK, _WORK_TYPE.as_pointer()), [job])  # the system has no more threads: better here than never
   b.ret_void()
-  return hire
+  return start_thread
 
 
 def _emit_start(module: ir.Module, lock: ir.Value, idle: ir.Value) -> ir.Function:

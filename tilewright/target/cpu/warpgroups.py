@@ -28,7 +28,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu import devices, effects, statements
+from tilewright.target.cpu import effects, remote_ops, statements
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
@@ -109,25 +109,27 @@ def check_host() -> None:
 class WarpgroupCode(HostCode):
   """The code of a body that several warpgroups or cores run, each its own way."""
 
-  meetings = HostCode.meetings | {"signal", "wait", "read_semaphore"}
+  synchronizing_ops = HostCode.synchronizing_ops | {"signal", "wait", "read_semaphore"}
 
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns):
     super().__init__(b, host, arena, STATEMENTS)
     self.turns = turns
 
 
-class TalkingCode(devices.Talker, WarpgroupCode):
+class CommunicatingWarpgroups(remote_ops.CommunicatingCode, WarpgroupCode):
   """The code of a body of cores that reach for other devices, too."""
 
-  meetings = WarpgroupCode.meetings | devices.SYNCHRONISING
+  synchronizing_ops = WarpgroupCode.synchronizing_ops | remote_ops.SYNCHRONISING
 
-  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns, talk: devices.Talk):
+  def __init__(
+    self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns, rendezvous_scope: remote_ops.RendezvousScope
+  ):
     super().__init__(b, host, arena, turns)
-    self.talk = talk
-    self.statements = {**STATEMENTS, **devices.REMOTE, "wait": _wait_atomically}
+    self.rendezvous_scope = rendezvous_scope
+    self.statements = {**STATEMENTS, **remote_ops.REMOTE, "wait": _wait_atomically}
 
   def _bases_exchanged(self) -> set[Any]:
-    return super()._bases_exchanged() | devices.bases_seen(self)
+    return super()._bases_exchanged() | remote_ops.bases_seen(self)
 
 
 # --- ops ---------------------------------------------------------------------------------------------------------
@@ -218,7 +220,7 @@ def _wait(code: WarpgroupCode, op: Op) -> None:
     code.store(memory, place, b.sub(code.load(memory, place, 1), needed))
 
 
-def _wait_atomically(code: TalkingCode, op: Op) -> None:
+def _wait_atomically(code: CommunicatingWarpgroups, op: Op) -> None:
   """A wait for a semaphore that other devices count, too."""
   b = code.b
   semaphore, amount, *index = op.operands
@@ -279,8 +281,8 @@ class Block:
     args, sizes_pointer = read(b, state, _ARGS), read(b, state, _SIZES)
     code: WarpgroupCode
     if self.kernel.mesh:
-      talk = devices.Talk(self.kernel, args, read(b, state, _CELL), read(b, state, _ARENA))
-      code = TalkingCode(b, self.host, read(b, state, _ARENA), turns, talk)
+      rendezvous_scope = remote_ops.RendezvousScope(self.kernel, args, read(b, state, _CELL), read(b, state, _ARENA))
+      code = CommunicatingWarpgroups(b, self.host, read(b, state, _ARENA), turns, rendezvous_scope)
     else:
       code = WarpgroupCode(b, self.host, read(b, state, _ARENA), turns)
     code.users, code.whole = users(self.kernel.body.body), self.kernel.body.body
@@ -333,7 +335,7 @@ class Block:
     words = _INDICES + 8 * self.rank + _OF_GROUP * self.count
     state = code.allocate((words,), np.uint8).pointer
     main = code.allocate((_CONTEXT_BYTES,), np.uint8).pointer
-    cell = code.talk.cell if isinstance(code, devices.DeviceCode) else ir.Constant(PTR, None)
+    cell = code.rendezvous_scope.cell if isinstance(code, remote_ops.DeviceCode) else ir.Constant(PTR, None)
     for offset, value in (
       *((_ARGS, args), (_SIZES, sizes), (_ARENA, code.arena), (_MET, i64(0)), (_MAIN, main), (_CELL, cell)),
       *((_INDICES + 8 * d, i64(index)) for d, index in enumerate(indices)),
@@ -385,16 +387,16 @@ class Block:
     moved = b.append_basic_block("moved")
     b.cbranch(b.icmp_signed("!=", read(b, state, _PROGRESS, I64), i64(0)), moved, stuck)
     b.position_at_end(moved)
-    if isinstance(code, devices.DeviceCode):
-      devices.moved(code)
+    if isinstance(code, remote_ops.DeviceCode):
+      remote_ops.moved(code)
     b.branch(again)
     b.position_at_end(stuck)
-    if isinstance(code, devices.DeviceCode):
+    if isinstance(code, remote_ops.DeviceCode):
       # Another device may signal one of them: only if that can never be is it an error.
       where = b.load(groups[0].own(_WHERE), typ=PTR)
       for group in groups[1:]:
         where = b.select(is_done(groups[0]), b.load(group.own(_WHERE), typ=PTR), where)
-      devices.idle(code, where)
+      remote_ops.idle(code, where)
       failed = b.load_atomic(code.error, "monotonic", 8, typ=I64)
       b.cbranch(b.icmp_unsigned("!=", failed, i64(0)), out, again)
     else:

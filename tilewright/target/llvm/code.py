@@ -46,7 +46,7 @@ class Code(Accesses):
   """The state of emitting one function. Targets decide where values are kept; `statements` are the ops emitted in program order."""
 
   target = ""  # the name that errors give it
-  meetings = frozenset({"arrive", "await", "meet"})  # ops between which others may write
+  synchronizing_ops = frozenset({"arrive", "await", "meet"})  # ops between which others may write
 
   def __init__(self, b: ir.IRBuilder, lanes: int, arena: ir.Value, statements: Statements):
     super().__init__(b, arena)
@@ -341,7 +341,7 @@ class Code(Accesses):
     for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
       if o.name in _WRITES:
         found.add(self.base_of(o.operands[_WRITES[o.name]]))
-      elif o.name in self.meetings:
+      elif o.name in self.synchronizing_ops:
         found |= self._bases_exchanged()
     return found
 

@@ -3,7 +3,7 @@
 Native code asks this (`tilewright_stuck`) a few times a second while a device waits. The answer is a message, which ends the wait with an
 error, or nothing. A wait cannot end if
 
-- another device of the meeting has failed, or a process has ended whose devices take part, or
+- another device of the rendezvous has failed, or a process has ended whose devices take part, or
 - every device of the run waits or has ended its body, and none has moved between two looks, or
 - a device has not come at all after `TILEWRIGHT_TIMEOUT` seconds (40 unless said, as long as XLA waits for its own collectives).
 
@@ -26,16 +26,16 @@ from collections.abc import Iterator
 
 from tilewright.runtime import linking
 from tilewright.runtime.linking import Linked
-from tilewright.target.cpu import slots
-from tilewright.target.cpu.slots import (
+from tilewright.target.cpu import rendezvous_layout
+from tilewright.target.cpu.rendezvous_layout import (
   ABSENT,
+  BODY_DONE,
   FAILED,
   FOR_CORES,
   FOR_DEVICE,
   FOR_END,
   GONE,
-  INSIDE,
-  OVER,
+  IN_BODY,
 )
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
@@ -50,7 +50,7 @@ _launcher: list[Linked] = []
 
 @dataclasses.dataclass(frozen=True)
 class Slot:
-  """What one device does in a meeting."""
+  """What one device does in a rendezvous."""
 
   device: int
   state: int
@@ -65,11 +65,11 @@ class Slot:
   @property
   def is_blocked(self) -> bool:
     """Whether it waits for a condition that does not hold yet."""
-    return self.state == INSIDE and bool(self.where) and self.counted < self.wanted
+    return self.state == IN_BODY and bool(self.where) and self.counted < self.wanted
 
   @property
   def is_over(self) -> bool:
-    return self.state in (OVER, FAILED, GONE)
+    return self.state in (BODY_DONE, FAILED, GONE)
 
   @property
   def does(self) -> str:
@@ -89,7 +89,7 @@ class Slot:
 
 
 @dataclasses.dataclass(frozen=True)
-class Meeting:
+class Rendezvous:
   address: int
   run: int
   name: str
@@ -109,45 +109,48 @@ def _text(address: int) -> str:
   return ctypes.string_at(address).decode(errors="replace") if address else ""
 
 
-def _slot(meeting: int, device: int, *, look: bool) -> Slot:
-  """What a device does. Its semaphores may be gone unless the one who asks is in the same meeting, and may `look` at them."""
-  at = meeting + slots.SLOTS + device * slots.SLOT_BYTES
-  state, where = _word(at + slots.STATE), _text(_word(at + slots.WHERE))
-  kind, place = _word(at + slots.KIND), _word(at + slots.COUNTER)
+def _slot(rendezvous: int, device: int, *, look: bool) -> Slot:
+  """What a device does. Its semaphores may be gone unless the one who asks is in the same rendezvous, and may `look` at them."""
+  at = rendezvous + rendezvous_layout.SLOTS + device * rendezvous_layout.SLOT_BYTES
+  state, where = _word(at + rendezvous_layout.STATE), _text(_word(at + rendezvous_layout.WHERE))
+  kind, place = _word(at + rendezvous_layout.KIND), _word(at + rendezvous_layout.COUNTER)
   is_counted = look and where and place and kind != FOR_CORES
   counted = ctypes.c_int32.from_address(place).value if is_counted else 0
-  other = (place - meeting - slots.SLOTS) // slots.SLOT_BYTES if kind == FOR_DEVICE else -1
-  error = _text(_word(at + slots.ERROR)) if state == FAILED else ""
+  other = (place - rendezvous - rendezvous_layout.SLOTS) // rendezvous_layout.SLOT_BYTES if kind == FOR_DEVICE else -1
+  error = _text(_word(at + rendezvous_layout.ERROR)) if state == FAILED else ""
   return Slot(
     device,
     state,
-    _word(at + slots.WAITS),
+    _word(at + rendezvous_layout.WAITS),
     where,
     kind,
     counted,
-    1 if kind == FOR_CORES else _word(at + slots.WANTED),
+    1 if kind == FOR_CORES else _word(at + rendezvous_layout.EXPECTED),
     error,
     other,
   )
 
 
-def _meeting(address: int, *, look: bool = True) -> Meeting:
-  count = _word(address + slots.COUNT)
-  name = _text(_word(address + slots.NAME))
+def _read_rendezvous(address: int, *, look: bool = True) -> Rendezvous:
+  count = _word(address + rendezvous_layout.COUNT)
+  name = _text(_word(address + rendezvous_layout.NAME))
   found = tuple(_slot(address, d, look=look) for d in range(count))
-  return Meeting(address, _word(address + slots.RUN), name, found, _word(address + slots.DOMAIN_OF))
+  return Rendezvous(
+    address, _word(address + rendezvous_layout.RUN), name, found, _word(address + rendezvous_layout.DOMAIN_OF)
+  )
 
 
 def own_domain() -> int:
   """Where the domain of this process is, or 0 before anything has met."""
-  return _launcher[0].address(slots.DOMAIN) if _launcher else 0
+  return _launcher[0].address(rendezvous_layout.DOMAIN) if _launcher else 0
 
 
 @contextlib.contextmanager
 def _held(domain: int) -> Iterator[None]:
-  """Inside, the list of a domain's meetings does not change."""
+  """Inside, the list of a domain's rendezvous does not change."""
   hold, release = (
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_launcher[0].address(name)) for name in (slots.HOLD, slots.RELEASE)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_launcher[0].address(name))
+    for name in (rendezvous_layout.HOLD, rendezvous_layout.RELEASE)
   )
   hold(domain)
   try:
@@ -156,14 +159,14 @@ def _held(domain: int) -> Iterator[None]:
     release(domain)
 
 
-def meetings(domain: int) -> list[Meeting]:
+def all_rendezvous(domain: int) -> list[Rendezvous]:
   """Those that are under way. Asked by a device inside of one."""
-  found: list[Meeting] = []
+  found: list[Rendezvous] = []
   with _held(domain):
-    at = _word(domain + slots.HEAD)
+    at = _word(domain + rendezvous_layout.HEAD)
     while at and len(found) < 1024:
-      found.append(_meeting(at, look=False))
-      at = _word(at + slots.NEXT)
+      found.append(_read_rendezvous(at, look=False))
+      at = _word(at + rendezvous_layout.NEXT)
   return found
 
 
@@ -172,13 +175,13 @@ def history(run: int | None = None, domain: int | None = None) -> dict[int, list
   domain = own_domain() if domain is None else domain
   if not domain:
     return {}
-  table = domain + slots.HISTORY_TABLE
+  table = domain + rendezvous_layout.HISTORY_TABLE
   total = _word(table)
   found: dict[int, list[str]] = {}
-  for number in range(max(0, total - slots.HISTORY), total):
-    at = table + 8 + (number % slots.HISTORY) * slots.HISTORY_ENTRY
+  for number in range(max(0, total - rendezvous_layout.HISTORY), total):
+    at = table + 8 + (number % rendezvous_layout.HISTORY) * rendezvous_layout.HISTORY_ENTRY
     if run is None or _word(at) == run:
-      found.setdefault(_word(at + 8), []).append(_text(at + 16)[: slots.HISTORY_NAME])
+      found.setdefault(_word(at + 8), []).append(_text(at + 16)[: rendezvous_layout.HISTORY_NAME])
   return found
 
 
@@ -193,44 +196,44 @@ def watchdog() -> float | None:
   return float(said) if said else None
 
 
-def _waited(meeting: Meeting, me: int) -> float:
+def _waited(rendezvous: Rendezvous, me: int) -> float:
   """Seconds since a device was first seen in its present wait."""
-  key, now = (meeting.address, me, meeting.slots[me].waits), time.monotonic()
+  key, now = (rendezvous.address, me, rendezvous.slots[me].waits), time.monotonic()
   with _lock:
     if len(_since) > 4096:
       _since.clear()
     return now - _since.setdefault(key, now)
 
 
-def _elsewhere(meeting: Meeting, device: int, others: list[Meeting]) -> Slot | None:
-  """What a device that has not come does in another meeting of the same run, if it is in one and gets no further there."""
+def _elsewhere(rendezvous: Rendezvous, device: int, others: list[Rendezvous]) -> Slot | None:
+  """What a device that has not come does in another rendezvous of the same run, if it is in one and gets no further there."""
   for other in others:
-    if other.address != meeting.address and other.run == meeting.run and device < len(other.slots):
+    if other.address != rendezvous.address and other.run == rendezvous.run and device < len(other.slots):
       slot = other.slots[device]
-      if (slot.state == INSIDE and slot.where) or slot.state == OVER:
+      if (slot.state == IN_BODY and slot.where) or slot.state == BODY_DONE:
         return dataclasses.replace(slot, where=f"{slot.where or 'its end'} in kernel '{other.name}'")
   return None
 
 
-def _snapshot(address: int) -> tuple[Meeting, dict[int, Slot]]:
-  """A meeting, and what devices that have not come do elsewhere."""
-  meeting = _meeting(address)
-  others = meetings(meeting.domain)
-  away = {s.device: _elsewhere(meeting, s.device, others) for s in meeting.slots if s.state == ABSENT}
-  return meeting, {d: s for d, s in away.items() if s is not None}
+def _snapshot(address: int) -> tuple[Rendezvous, dict[int, Slot]]:
+  """A rendezvous, and what devices that have not come do elsewhere."""
+  rendezvous = _read_rendezvous(address)
+  others = all_rendezvous(rendezvous.domain)
+  away = {s.device: _elsewhere(rendezvous, s.device, others) for s in rendezvous.slots if s.state == ABSENT}
+  return rendezvous, {d: s for d, s in away.items() if s is not None}
 
 
-def _nobody_moves(meeting: Meeting, away: dict[int, Slot]) -> bool:
-  return all(s.is_blocked or s.is_over or s.device in away for s in meeting.slots)
+def _nobody_moves(rendezvous: Rendezvous, away: dict[int, Slot]) -> bool:
+  return all(s.is_blocked or s.is_over or s.device in away for s in rendezvous.slots)
 
 
-def _key(meeting: Meeting, away: dict[int, Slot]) -> object:
-  return [(s.state, s.waits) for s in meeting.slots], sorted((d, s.state, s.waits) for d, s in away.items())
+def _key(rendezvous: Rendezvous, away: dict[int, Slot]) -> object:
+  return [(s.state, s.waits) for s in rendezvous.slots], sorted((d, s.state, s.waits) for d, s in away.items())
 
 
-def _divergence(meeting: Meeting) -> str:
+def _divergence(rendezvous: Rendezvous) -> str:
   """The last kernels of each device, and the first at which they differ."""
-  last = history(meeting.run, meeting.domain)
+  last = history(rendezvous.run, rendezvous.domain)
   if len(last) < 2:
     return ""
   lines = "".join(f"\n  device {d}: {' → '.join(names[-6:])}" for d, names in sorted(last.items()))
@@ -240,54 +243,54 @@ def _divergence(meeting: Meeting) -> str:
   return f"\nThe last kernels that talk, in order:{lines}{said}"
 
 
-def report(meeting: Meeting, away: dict[int, Slot]) -> str:
-  """What every device of a meeting does."""
+def report(rendezvous: Rendezvous, away: dict[int, Slot]) -> str:
+  """What every device of a rendezvous does."""
   lines = "".join(
     f"\n  device {s.device} {away[s.device].does}" if s.device in away else f"\n  device {s.device} {s.does}"
-    for s in meeting.slots
+    for s in rendezvous.slots
   )
-  return lines + _divergence(meeting)
+  return lines + _divergence(rendezvous)
 
 
 def _answer(address: int, me: int) -> str | None:
   """An error's message, or None to go on waiting."""
-  if ended := _ended(_word(address + slots.DOMAIN_OF)):
+  if ended := _ended(_word(address + rendezvous_layout.DOMAIN_OF)):
     return ended
-  meeting, away = _snapshot(address)
-  own = meeting.slots[me]
-  waited = _waited(meeting, me)
+  rendezvous, away = _snapshot(address)
+  own = rendezvous.slots[me]
+  waited = _waited(rendezvous, me)
   limit = watchdog()
   if limit is not None and waited >= limit and (address, own.waits) not in _told:
     _told.add((address, own.waits))
     print(
-      f"tilewright: device {me} has waited for {waited:.0f} s in kernel '{meeting.name}':{report(meeting, away)}",
+      f"tilewright: device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}':{report(rendezvous, away)}",
       flush=True,
     )
   if own.kind == FOR_END:
-    return _may_go(meeting, away, waited)
-  failed = [s for s in meeting.slots if s.state == FAILED]
+    return _may_go(rendezvous, away, waited)
+  failed = [s for s in rendezvous.slots if s.state == FAILED]
   if failed:
     if failed[0].error.startswith("DeadlockError"):
       return failed[0].error  # it says already who waits where
     return (
-      f"DeadlockError: The wait at {own.where} of device {me} in kernel '{meeting.name}' cannot end: device {failed[0].device} "
+      f"DeadlockError: The wait at {own.where} of device {me} in kernel '{rendezvous.name}' cannot end: device {failed[0].device} "
       f"{failed[0].does}"
     )
-  if own.kind == FOR_DEVICE and meeting.slots[own.other].state == GONE:
-    return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{meeting.name}' and gone on."
-  if _nobody_moves(meeting, away) and not (away and waited < _ELSEWHERE):
-    time.sleep(0.05 if away or any(s.kind == FOR_CORES for s in meeting.slots) else 0.002)
+  if own.kind == FOR_DEVICE and rendezvous.slots[own.other].state == GONE:
+    return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' and gone on."
+  if _nobody_moves(rendezvous, away) and not (away and waited < _ELSEWHERE):
+    time.sleep(0.05 if away or any(s.kind == FOR_CORES for s in rendezvous.slots) else 0.002)
     again, away_again = _snapshot(address)
-    if _key(again, away_again) == _key(meeting, away) and _nobody_moves(again, away_again):
+    if _key(again, away_again) == _key(rendezvous, away) and _nobody_moves(again, away_again):
       return (
-        f"DeadlockError: The devices that run kernel '{meeting.name}' wait for each other for ever:{report(again, away_again)}\n"
+        f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other for ever:{report(again, away_again)}\n"
         "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
       )
-  missing = [s.device for s in meeting.slots if s.state == ABSENT and s.device not in away]
+  missing = [s.device for s in rendezvous.slots if s.state == ABSENT and s.device not in away]
   if missing and waited > timeout():
     return (
-      f"DeadlockError: Device {me} has waited for {waited:.0f} s in kernel '{meeting.name}' for devices that have not come to it: "
-      f"{', '.join(map(str, missing))}.{report(meeting, away)}\nLet all devices of the mesh run the kernel; TILEWRIGHT_TIMEOUT says how "
+      f"DeadlockError: Device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}' for devices that have not come to it: "
+      f"{', '.join(map(str, missing))}.{report(rendezvous, away)}\nLet all devices of the mesh run the kernel; TILEWRIGHT_TIMEOUT says how "
       "many seconds to wait."
     )
   return None
@@ -295,21 +298,21 @@ def _answer(address: int, me: int) -> str | None:
 
 def _ended(domain: int) -> str:
   """What is to be said of a process of a domain that has ended, if one has."""
-  return _text(domain + slots.SAID) if _word(domain + slots.BROKEN) else ""
+  return _text(domain + rendezvous_layout.ENDED_MESSAGE) if _word(domain + rendezvous_layout.BROKEN) else ""
 
 
-def _may_go(meeting: Meeting, away: dict[int, Slot], waited: float) -> str | None:
+def _may_go(rendezvous: Rendezvous, away: dict[int, Slot], waited: float) -> str | None:
   """A device whose body has ended may leave although others have not arrived, if those are stuck elsewhere or time out."""
-  if any(s.state == INSIDE for s in meeting.slots):
+  if any(s.state == IN_BODY for s in rendezvous.slots):
     return None
-  missing = [s for s in meeting.slots if s.state == ABSENT]
-  if meeting.domain == own_domain():
+  missing = [s for s in rendezvous.slots if s.state == ABSENT]
+  if rendezvous.domain == own_domain():
     return "go" if all(s.device in away for s in missing) or waited > _PATIENCE else None
   if waited <= timeout() and not (away and waited > _ELSEWHERE and all(s.device in away for s in missing)):
     return None
   return (
-    f"DeadlockError: The devices of other processes have not come to kernel '{meeting.name}':{report(meeting, away)}\nLet all processes "
-    "run the same programs in the same order; TILEWRIGHT_TIMEOUT says how many seconds to wait."
+    f"DeadlockError: The devices of other processes have not come to kernel '{rendezvous.name}':{report(rendezvous, away)}\n"
+    "Let all processes run the same programs in the same order; TILEWRIGHT_TIMEOUT says how many seconds to wait."
   )
 
 
@@ -331,11 +334,11 @@ _callback = _SIGNATURE(_ask)  # lives as long as the code that calls it
 @functools.cache
 def define() -> None:
   """Let the launcher find the function. It is linked after this."""
-  linking.define(slots.STUCK, ctypes.cast(_callback, ctypes.c_void_p).value or 0)
+  linking.define(rendezvous_layout.DEADLOCK_CHECK, ctypes.cast(_callback, ctypes.c_void_p).value or 0)
 
 
 def watch(launcher: Linked) -> None:
-  """Where the list of meetings is."""
+  """Where the list of rendezvous is."""
   if not _launcher:
     _launcher.append(launcher)
 
@@ -346,22 +349,22 @@ def watch(launcher: Linked) -> None:
 def _look_after_gangs() -> None:
   """No thread waits in an incomplete gang, so this thread watches it: devices that arrived get an error after the timeout."""
   launcher, domain = _launcher[0], own_domain()
-  unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(slots.UNLINK))
-  abandon = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(launcher.address(slots.ABANDON))
+  unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(rendezvous_layout.UNLINK))
+  abandon = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(launcher.address(rendezvous_layout.ABANDON))
   told: set[tuple[int, int]] = set()
   while True:
     time.sleep(min(0.5, timeout() / 4))
     late: list[tuple[int, str]] = []
     with _held(domain):
-      at = _word(domain + slots.HEAD)
+      at = _word(domain + rendezvous_layout.HEAD)
       while at:
-        age = time.monotonic() - _word(at + slots.BORN) * 1e-9
-        following, limit = _word(at + slots.NEXT), watchdog()
-        if _word(at + slots.IS_GANG):
-          meeting = _meeting(at, look=False)
-          said = _of_gang(meeting, age)
-          if limit is not None and age >= limit and (at, meeting.run) not in told:
-            told.add((at, meeting.run))
+        age = time.monotonic() - _word(at + rendezvous_layout.CREATED) * 1e-9
+        following, limit = _word(at + rendezvous_layout.NEXT), watchdog()
+        if _word(at + rendezvous_layout.IS_GANG):
+          rendezvous = _read_rendezvous(at, look=False)
+          said = _of_gang(rendezvous, age)
+          if limit is not None and age >= limit and (at, rendezvous.run) not in told:
+            told.add((at, rendezvous.run))
             print(f"tilewright: {said}", flush=True)
           if age > timeout():
             unlink(at)
@@ -372,12 +375,12 @@ def _look_after_gangs() -> None:
       abandon(at, _texts[-1])
 
 
-def _of_gang(meeting: Meeting, age: float) -> str:
-  missing = [s.device for s in meeting.slots if s.state == ABSENT]
-  came = [s.device for s in meeting.slots if s.state != ABSENT]
+def _of_gang(rendezvous: Rendezvous, age: float) -> str:
+  missing = [s.device for s in rendezvous.slots if s.state == ABSENT]
+  came = [s.device for s in rendezvous.slots if s.state != ABSENT]
   return (
-    f"The devices {', '.join(map(str, came))} have waited for {age:.0f} s in '{meeting.name}' for devices that have not come to it: "
-    f"{', '.join(map(str, missing))}.{_divergence(meeting)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many "
+    f"The devices {', '.join(map(str, came))} have waited for {age:.0f} s in '{rendezvous.name}' for devices that have not come to it: "
+    f"{', '.join(map(str, missing))}.{_divergence(rendezvous)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many "
     "seconds to wait."
   )
 

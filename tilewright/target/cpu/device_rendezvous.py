@@ -1,20 +1,20 @@
 """Rendezvous of the devices that run a kernel together: how they exchange addresses, and how they wait.
 
 Kernels that copy to other devices, or signal them, run on a thread of ours for each device (`threads`). The n-th execution of one of a
-program's calls, within a run of the program, is one *meeting* of the devices of its mesh:
+program's calls, within a run of the program, is one *rendezvous* of the devices of its mesh:
 
-    meeting   the run and the call, how many devices, how many have ended their body
+    rendezvous   the run and the call, how many devices, how many have ended their body
       slot    for each device: its state, the addresses of its arrays and of its arena, and what it waits for
 
 Meetings are in a list of their *domain*: that of this process, or that of several processes, located at the start of a shared memory
-segment that all of them map at the same address (`processes`). There a meeting, arenas and the arrays that others access are in the
-segment, so that addresses are valid in all processes, and texts are copied into the meeting.
+segment that all of them map at the same address (`processes`). There a rendezvous, arenas and the arrays that others access are in the
+segment, so that addresses are valid in all processes, and texts are copied into the rendezvous.
 
 A device fills its slot when its scratch memory is initialised (`enter`). Others wait for that before they access its memory (`visit`). It
 leaves when every device has ended its body (`leave`), so that no device writes to freed memory. All devices run the same code: a variable
 has the same offset in every arena.
 
-A wait spins, yields, then sleeps, and now and then asks `stuck` in Python whether it can still end. The functions are part of the
+A wait spins, yields, then sleeps, and now and then asks `deadlocks` in Python whether it can still end. The functions are part of the
 launcher; kernels find them by their names.
 """
 
@@ -26,16 +26,18 @@ from llvmlite import ir
 
 from tilewright.target.cpu import lifetime
 from tilewright.target.cpu.heaps import Heaps
-from tilewright.target.cpu.slots import (
+from tilewright.target.cpu.rendezvous_layout import (
   ABSENT,
   ARENA,
   ARGS,
   ARRIVE,
   AWAIT,
-  BORN,
+  BODY_DONE,
   BROKEN,
   COUNT,
   COUNTER,
+  CREATED,
+  DEADLOCK_CHECK,
   DOMAIN,
   DOMAIN_BYTES,
   DOMAIN_OF,
@@ -45,6 +47,7 @@ from tilewright.target.cpu.slots import (
   ERROR,
   ERROR_BYTES,
   ERROR_TEXT,
+  EXPECTED,
   FAILED,
   FOR_CORES,
   FOR_DEVICE,
@@ -59,7 +62,7 @@ from tilewright.target.cpu.slots import (
   HISTORY_TABLE,
   HOLD,
   IDLE,
-  INSIDE,
+  IN_BODY,
   IS_GANG,
   KERNEL,
   KIND,
@@ -71,18 +74,15 @@ from tilewright.target.cpu.slots import (
   NAME_BYTES,
   NAME_TEXT,
   NEXT,
-  OVER,
   OWN_HEAP,
   RELEASE,
   RUN,
   SLOT_BYTES,
   SLOTS,
   STATE,
-  STUCK,
   UNLINK,
   VISIT,
   WAITS,
-  WANTED,
   WHERE,
   WHERE_TEXT,
 )
@@ -102,13 +102,13 @@ _LEFT_EARLY = (
 )
 
 ENTER_TYPE = ir.FunctionType(PTR, [I64, PTR, PTR, I64, I64, PTR, PTR])  # run, site, name, count, me, arrays, arena
-LEAVE_TYPE = ir.FunctionType(I64, [PTR, I64, I64])  # meeting, me, message or zero; gives a message or zero
-VISIT_TYPE = ir.FunctionType(PTR, [PTR, I64, I64, PTR, PTR])  # meeting, me, other, where, place of an error
+LEAVE_TYPE = ir.FunctionType(I64, [PTR, I64, I64])  # rendezvous, me, message or zero; gives a message or zero
+VISIT_TYPE = ir.FunctionType(PTR, [PTR, I64, I64, PTR, PTR])  # rendezvous, me, other, where, place of an error
 AWAIT_TYPE = ir.FunctionType(
   I64, [PTR, I64, PTR, I32, PTR, PTR]
-)  # meeting, me, counter, wanted, where, place of an error
-IDLE_TYPE = ir.FunctionType(VOID, [PTR, I64, PTR, PTR])  # meeting, me, where, place of an error
-STUCK_TYPE = ir.FunctionType(I64, [PTR, I64])  # meeting, me: a message, or zero to continue waiting
+)  # rendezvous, me, counter, wanted, where, place of an error
+IDLE_TYPE = ir.FunctionType(VOID, [PTR, I64, PTR, PTR])  # rendezvous, me, where, place of an error
+DEADLOCK_CHECK_TYPE = ir.FunctionType(I64, [PTR, I64])  # rendezvous, me: a message, or zero to continue waiting
 
 
 def emit(module: ir.Module, heaps: Heaps) -> None:
@@ -132,8 +132,8 @@ def emit(module: ir.Module, heaps: Heaps) -> None:
   _emit_idle(module)
 
 
-def slot(b: ir.IRBuilder, meeting: ir.Value, device: ir.Value) -> ir.Value:
-  return b.gep(meeting, [b.add(i64(SLOTS), b.mul(device, i64(SLOT_BYTES)))], source_etype=I8)
+def slot(b: ir.IRBuilder, rendezvous: ir.Value, device: ir.Value) -> ir.Value:
+  return b.gep(rendezvous, [b.add(i64(SLOTS), b.mul(device, i64(SLOT_BYTES)))], source_etype=I8)
 
 
 def _variable(module: ir.Module, name: str, ty: ir.Type, *, seen: bool = False) -> ir.GlobalVariable:
@@ -194,8 +194,8 @@ def is_broken(b: ir.IRBuilder, domain: ir.Value) -> ir.Value:
   return b.icmp_unsigned("!=", _atomic(b, at(b, domain, BROKEN)), i64(0))
 
 
-def domain_of(b: ir.IRBuilder, meeting: ir.Value) -> ir.Value:
-  return read(b, meeting, DOMAIN_OF)
+def domain_of(b: ir.IRBuilder, rendezvous: ir.Value) -> ir.Value:
+  return read(b, rendezvous, DOMAIN_OF)
 
 
 def domain_of_call(b: ir.IRBuilder, site: ir.Value) -> ir.Value:
@@ -244,11 +244,11 @@ def _satisfied(b: ir.IRBuilder, kind: ir.Value, place: ir.Value, wanted: ir.Valu
 
 
 def _emit_wait(module: ir.Module) -> ir.Function:
-  """`wait(meeting, me, kind, place, wanted, where)`: until what is at a place is at least so much; gives zero, or what Python says."""
+  """`wait(rendezvous, me, kind, place, wanted, where)`: until what is at a place is at least so much; gives zero, or what Python says."""
   ty = ir.FunctionType(I64, [PTR, I64, I64, PTR, I64, PTR])
   b = _function(module, "wait_for", ty)
   b.function.linkage = "internal"
-  meeting, me, kind, place, wanted, where = b.function.args
+  rendezvous, me, kind, place, wanted, where = b.function.args
   tries, said, until = b.alloca(I64), b.alloca(I64), b.alloca(I64)
   clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
   b.store(i64(0), tries)
@@ -267,9 +267,9 @@ def _emit_wait(module: ir.Module) -> ir.Function:
   _while(b, lambda: b.and_(b.not_(done()), may_yield()), lambda: b.call(external(module, "sched_yield", I32, []), []))
   with if_then(b, done(), ends=True):
     b.ret(i64(0))
-  own = slot(b, meeting, me)
+  own = slot(b, rendezvous, me)
   _add(b, at(b, own, WAITS))
-  for offset, value in ((KIND, kind), (COUNTER, b.ptrtoint(place, I64)), (WANTED, wanted)):
+  for offset, value in ((KIND, kind), (COUNTER, b.ptrtoint(place, I64)), (EXPECTED, wanted)):
     _set(b, value, at(b, own, offset))
   _waits_at(b, own, where)
   b.store(i64(0), tries)
@@ -283,7 +283,7 @@ def _emit_wait(module: ir.Module) -> ir.Function:
     count()
     due = b.icmp_signed("==", b.srem(b.load(tries, typ=I64), i64(_NAPS)), i64(0))
     with if_then(b, due):
-      b.store(b.call(external(module, STUCK, I64, [PTR, I64]), [meeting, me]), said)
+      b.store(b.call(external(module, DEADLOCK_CHECK, I64, [PTR, I64]), [rendezvous, me]), said)
 
   waiting = lambda: b.and_(b.not_(done()), b.icmp_unsigned("==", b.load(said, typ=I64), i64(0)))
   _while(b, waiting, nap)
@@ -295,10 +295,10 @@ def _emit_wait(module: ir.Module) -> ir.Function:
 def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
   """The slot of another device once it has arrived; null after an error."""
   b = _function(module, VISIT, VISIT_TYPE)
-  meeting, me, other, where, error = b.function.args
-  found = slot(b, meeting, other)
+  rendezvous, me, other, where, error = b.function.args
+  found = slot(b, rendezvous, other)
   with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, found, STATE)), i64(ABSENT))):
-    message = b.call(wait, [meeting, me, i64(FOR_DEVICE), at(b, found, STATE), i64(1), where])
+    message = b.call(wait, [rendezvous, me, i64(FOR_DEVICE), at(b, found, STATE), i64(1), where])
     with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
       b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
       b.ret(_NULL)
@@ -312,8 +312,8 @@ def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
 def _emit_await(module: ir.Module, wait: ir.Function) -> None:
   """Wait for a semaphore; gives whether it has its count."""
   b = _function(module, AWAIT, AWAIT_TYPE)
-  meeting, me, counter, wanted, where, error = b.function.args
-  message = b.call(wait, [meeting, me, i64(FOR_SEMAPHORE), counter, b.sext(wanted, I64), where])
+  rendezvous, me, counter, wanted, where, error = b.function.args
+  message = b.call(wait, [rendezvous, me, i64(FOR_SEMAPHORE), counter, b.sext(wanted, I64), where])
   with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
     b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
     b.ret(i64(0))
@@ -321,10 +321,10 @@ def _emit_await(module: ir.Module, wait: ir.Function) -> None:
 
 
 def _emit_idle(module: ir.Module) -> None:
-  """All cores of a device wait: one nap, during which the slot shows that, and now and then a call of `stuck` in Python."""
+  """All cores of a device wait: one nap, during which the slot shows that, and now and then a call of `deadlocks` in Python."""
   b = _function(module, IDLE, IDLE_TYPE)
-  meeting, me, where, error = b.function.args
-  own = slot(b, meeting, me)
+  rendezvous, me, where, error = b.function.args
+  own = slot(b, rendezvous, me)
   _set(b, i64(FOR_CORES), at(b, own, KIND))
   _waits_at(b, own, where)
   naps = _add(b, at(b, own, COUNTER))
@@ -333,7 +333,7 @@ def _emit_idle(module: ir.Module) -> None:
   b.store(i64(_NAP), at(b, span, 8))
   b.call(external(module, "nanosleep", I32, [PTR, PTR]), [span, _NULL])
   with if_then(b, b.icmp_signed("==", b.srem(naps, i64(_NAPS)), i64(0))):
-    message = b.call(external(module, STUCK, I64, [PTR, I64]), [meeting, me])
+    message = b.call(external(module, DEADLOCK_CHECK, I64, [PTR, I64]), [rendezvous, me])
     with if_then(b, b.icmp_unsigned("!=", message, i64(0))):
       b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
   _set(b, i64(0), at(b, own, WHERE))
@@ -360,8 +360,10 @@ def _emit_record(module: ir.Module) -> ir.Function:
 
 
 def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Function:
-  """Join the first meeting of this run and call that this device has not been in, or a new one, which goes to the end of the list. The lock
-  is held. It gives null where the domain's memory is full."""
+  """Join the first rendezvous of this run and call that this device has not been in, or append a new one to the list.
+
+  The caller holds the lock. Returns null where the domain's memory is full.
+  """
   b = _function(module, "join", ENTER_TYPE)
   b.function.linkage = "internal"
   run, site, name, count, me, arrays, arena = b.function.args
@@ -413,17 +415,17 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
       b.store(value, at(b, new, offset))
     _copy_text(b, name, at(b, new, NAME_TEXT), NAME_BYTES)
     clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
-    b.store(_now(b, clock), at(b, new, BORN))
+    b.store(_now(b, clock), at(b, new, CREATED))
     b.store(new, b.load(place, typ=PTR))
     b.store(new, found)
-  meeting = b.load(found, typ=PTR)
-  own = slot(b, meeting, me)
+  rendezvous = b.load(found, typ=PTR)
+  own = slot(b, rendezvous, me)
   b.store(arrays, at(b, own, ARGS))
   b.store(arena, at(b, own, ARENA))
-  _set(b, i64(INSIDE), at(b, own, STATE))
-  _add(b, at(b, meeting, ENTERED))
+  _set(b, i64(IN_BODY), at(b, own, STATE))
+  _add(b, at(b, rendezvous, ENTERED))
   b.call(record, [domain, run, me, name])
-  b.ret(meeting)
+  b.ret(rendezvous)
   return b.function
 
 
@@ -435,73 +437,73 @@ def _emit_enter(module: ir.Module, join: ir.Function) -> None:
   with if_then(b, is_broken(b, domain), ends=True):
     _unlock(b, domain)
     b.ret(_NULL)
-  meeting = b.call(join, b.function.args)
+  rendezvous = b.call(join, b.function.args)
   _unlock(b, domain)
-  b.ret(meeting)
+  b.ret(rendezvous)
 
 
-def _unlink(b: ir.IRBuilder, meeting: ir.Value) -> None:
-  """Take a meeting out of the list, if it is in it. The lock is held."""
+def _unlink(b: ir.IRBuilder, rendezvous: ir.Value) -> None:
+  """Take a rendezvous out of the list, if it is in it. The lock is held."""
   place = b.alloca(PTR)
-  b.store(at(b, domain_of(b, meeting), HEAD), place)
+  b.store(at(b, domain_of(b, rendezvous), HEAD), place)
 
   def other() -> ir.Value:
     here = b.load(b.load(place, typ=PTR), typ=PTR)
-    return b.and_(b.icmp_unsigned("!=", here, meeting), b.not_(_is_null(b, here)))
+    return b.and_(b.icmp_unsigned("!=", here, rendezvous), b.not_(_is_null(b, here)))
 
   _while(b, other, lambda: b.store(at(b, b.load(b.load(place, typ=PTR), typ=PTR), NEXT), place))
-  with if_then(b, b.icmp_unsigned("==", b.load(b.load(place, typ=PTR), typ=PTR), meeting)):
-    b.store(read(b, meeting, NEXT), b.load(place, typ=PTR))
+  with if_then(b, b.icmp_unsigned("==", b.load(b.load(place, typ=PTR), typ=PTR), rendezvous)):
+    b.store(read(b, rendezvous, NEXT), b.load(place, typ=PTR))
 
 
 def _emit_arrive(module: ir.Module, join: ir.Function) -> None:
-  """`arrive(…)` joins a meeting of kernels that never wait; returns it to the last device to arrive, and null to the others."""
+  """`arrive(…)` joins a rendezvous of kernels that never wait; returns it to the last device to arrive, and null to the others."""
   b = _function(module, ARRIVE, ENTER_TYPE)
   domain = domain_of_site(b, b.function.args[1])
   _lock(b, domain)
-  meeting = b.call(join, b.function.args)
-  b.store(i64(1), at(b, meeting, IS_GANG))
-  is_last = b.icmp_signed("==", read(b, meeting, ENTERED, I64), read(b, meeting, COUNT, I64))
+  rendezvous = b.call(join, b.function.args)
+  b.store(i64(1), at(b, rendezvous, IS_GANG))
+  is_last = b.icmp_signed("==", read(b, rendezvous, ENTERED, I64), read(b, rendezvous, COUNT, I64))
   with if_then(b, is_last):
-    _unlink(b, meeting)
+    _unlink(b, rendezvous)
   _unlock(b, domain)
-  b.ret(b.select(is_last, meeting, _NULL))
+  b.ret(b.select(is_last, rendezvous, _NULL))
 
 
 def _emit_leave(module: ir.Module, heaps: Heaps, wait: ir.Function) -> None:
-  """End the body, with a message if it failed, and wait for the others to end theirs. The last one frees the meeting.
+  """End the body, with a message if it failed, and wait for the others to end theirs. The last one frees the rendezvous.
 
   Where others are in other processes, whose failure does not end this process's program, their message is given: what they should have
   written here is missing.
   """
   b = _function(module, LEAVE, LEAVE_TYPE)
-  meeting, me, message = b.function.args
-  own, domain = slot(b, meeting, me), domain_of(b, meeting)
+  rendezvous, me, message = b.function.args
+  own, domain = slot(b, rendezvous, me), domain_of(b, rendezvous)
   is_shared = _is_shared(b, domain)
   failed = b.icmp_unsigned("!=", message, i64(0))
   with if_then(b, failed):
     _copy_text(b, b.inttoptr(message, PTR), at(b, own, ERROR_TEXT), ERROR_BYTES)
     b.store(at(b, own, ERROR_TEXT), at(b, own, ERROR))
-  _set(b, b.select(failed, i64(FAILED), i64(OVER)), at(b, own, STATE))
-  _add(b, at(b, meeting, ENDED))
-  count = read(b, meeting, COUNT, I64)
-  gone = b.call(wait, [meeting, me, i64(FOR_END), at(b, meeting, ENDED), count, read(b, meeting, NAME)])
+  _set(b, b.select(failed, i64(FAILED), i64(BODY_DONE)), at(b, own, STATE))
+  _add(b, at(b, rendezvous, ENDED))
+  count = read(b, rendezvous, COUNT, I64)
+  gone = b.call(wait, [rendezvous, me, i64(FOR_END), at(b, rendezvous, ENDED), count, read(b, rendezvous, NAME)])
   said = b.alloca(I64)
   b.store(b.select(is_shared, gone, i64(0)), said)
   with if_then(b, b.icmp_unsigned("!=", gone, i64(0))):
     _set(b, i64(GONE), at(b, own, STATE))
   with if_then(b, b.and_(is_shared, b.icmp_unsigned("==", gone, i64(0)))), for_range(b, 0, count) as device:
-    other = slot(b, meeting, device)
+    other = slot(b, rendezvous, device)
     with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, other, STATE)), i64(FAILED))):
       copy = b.call(external(module, "strdup", PTR, [PTR]), [read(b, other, ERROR)])
       b.store(b.ptrtoint(copy, I64), said)
-  with if_then(b, b.icmp_signed("==", _add(b, at(b, meeting, LEFT)), count)):
+  with if_then(b, b.icmp_signed("==", _add(b, at(b, rendezvous, LEFT)), count)):
     _lock(b, domain)
-    _unlink(b, meeting)
+    _unlink(b, rendezvous)
     with b.if_else(is_shared) as (shared, alone):
       with shared:
-        b.call(heaps.give, [meeting])
+        b.call(heaps.give, [rendezvous])
       with alone:
-        b.call(external(module, "free", VOID, [PTR]), [meeting])
+        b.call(external(module, "free", VOID, [PTR]), [rendezvous])
     _unlock(b, domain)
   b.ret(b.load(said, typ=I64))

@@ -19,26 +19,26 @@ from llvmlite import ir
 
 from tilewright.runtime import ffi
 from tilewright.target.cpu import call_state as state_of
-from tilewright.target.cpu import lifetime, meetings, slots, threads
+from tilewright.target.cpu import device_rendezvous, lifetime, rendezvous_layout, threads
 from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 
 _NULL = ir.Constant(PTR, None)
-_WHO = ir.FunctionType(I64, [PTR])
+_DEVICE_ID = ir.FunctionType(I64, [PTR])
 _PROCESSORS = 84  # _SC_NPROCESSORS_ONLN of Linux's sysconf
 
 
-class Talking:
+class MultiDeviceLaunch:
   """The functions of the launcher that this needs."""
 
   def __init__(self, module: ir.Module, worker: ir.Function, heaps: Heaps):
     self.module, self.worker, self.heaps = module, worker, heaps
-    self.hire = threads.emit_hire(module)
-    self.answer = self._emit_answer()
+    self.start_thread = threads.emit_start_thread(module)
+    self.complete = self._emit_complete()
     self.stage_in, self.stage_out = self._emit_stage_in(), self._emit_stage_out()
-    self.talker = self._emit_talker()
+    self.run_waiting = self._emit_run_waiting()
     self.gang = self._emit_gang()
     self.helper = self._emit_helper()
     self._emit_abandon()
@@ -57,42 +57,42 @@ class Talking:
       for offset, value in ((state_of.FUTURE, future), (state_of.API, api), (state_of.SITE, site)):
         b.store(value, at(b, state, offset))
       b.store(run, at(b, state, state_of.RUN_ID))
-      own = self.module.globals[slots.OWN_HEAP]
-      is_shared = b.icmp_unsigned("!=", meetings.domain_of_call(b, site), _NULL)
-      heap = b.add(b.ptrtoint(meetings.domain_of_call(b, site), I64), b.load(own, typ=I64))
+      own = self.module.globals[rendezvous_layout.OWN_HEAP]
+      is_shared = b.icmp_unsigned("!=", device_rendezvous.domain_of_call(b, site), _NULL)
+      heap = b.add(b.ptrtoint(device_rendezvous.domain_of_call(b, site), I64), b.load(own, typ=I64))
       b.store(b.select(is_shared, heap, i64(0)), at(b, state, state_of.HEAP))
       b.store(future, at(b, frame, ffi.FRAME_FUTURE))
-      is_gang = b.icmp_signed("==", read(b, facts, state_of.TALKS, I64), i64(state_of.GANG))
+      is_gang = b.icmp_signed("==", read(b, facts, state_of.COMMUNICATION, I64), i64(state_of.GANG))
       with b.if_else(is_gang) as (together, apart):
         with together:
           self._join(b, state, facts, site, run)
         with apart:
-          b.call(self.hire, [self.talker.bitcast(PTR), state])
+          b.call(self.start_thread, [self.run_waiting.bitcast(PTR), state])
     return failed
 
   def _join(self, b: ir.IRBuilder, state: ir.Value, facts: ir.Value, site: ir.Value, run: ir.Value) -> None:
     """Join a gang; the last one to arrive runs it. The others must not access their state afterwards."""
     arrays = at(b, state, state_of.ARRAYS)
-    me = b.call(read(b, facts, state_of.WHO, _WHO.as_pointer()), [arrays])
+    me = b.call(read(b, facts, state_of.DEVICE_ID, _DEVICE_ID.as_pointer()), [arrays])
     count, is_large = (read(b, facts, offset, I64) for offset in (state_of.DEVICES, state_of.IS_LARGE))
-    arrive = self.module.globals[slots.ARRIVE]
-    meeting = b.call(arrive, [run, site, at(b, site, lifetime.SITE_TITLE), count, me, arrays, state])
-    with if_then(b, b.icmp_unsigned("!=", meeting, _NULL)):
+    arrive = self.module.globals[rendezvous_layout.ARRIVE]
+    rendezvous = b.call(arrive, [run, site, at(b, site, lifetime.SITE_TITLE), count, me, arrays, state])
+    with if_then(b, b.icmp_unsigned("!=", rendezvous, _NULL)):
       with if_then(b, b.icmp_signed("!=", is_large, i64(0))):
         processors = b.call(external(self.module, "sysconf", I64, [I32]), [I32(_PROCESSORS)])
         most = b.select(b.icmp_signed("<", processors, count), processors, count)
-        b.store(most, at(b, meeting, slots.HANDS))
+        b.store(most, at(b, rendezvous, rendezvous_layout.HELPERS))
         with for_range(b, 1, most):
-          b.call(self.hire, [self.helper.bitcast(PTR), meeting])
+          b.call(self.start_thread, [self.helper.bitcast(PTR), rendezvous])
       with if_then(b, b.icmp_signed("==", is_large, i64(0))):
-        b.store(i64(1), at(b, meeting, slots.HANDS))
-      b.call(self.gang, [meeting, me])
+        b.store(i64(1), at(b, rendezvous, rendezvous_layout.HELPERS))
+      b.call(self.gang, [rendezvous, me])
 
-  def _slot(self, b: ir.IRBuilder, meeting: ir.Value, device: ir.Value) -> ir.Value:
-    return meetings.slot(b, meeting, device)
+  def _slot(self, b: ir.IRBuilder, rendezvous: ir.Value, device: ir.Value) -> ir.Value:
+    return device_rendezvous.slot(b, rendezvous, device)
 
   def _emit_gang(self) -> ir.Function:
-    """`gang(meeting, own)`: run bodies until none is left. The last thread to finish completes all futures and frees the meeting.
+    """`gang(rendezvous, own)`: run bodies until none is left. The last thread to finish completes all futures and frees the meeting.
 
     What XLA computes next for a device runs inside of its answer, and may wait for that of another device: each is given on a thread of its
     own, but that for the device `own`, whose call to the handler this is.
@@ -100,31 +100,34 @@ class Talking:
     function = ir.Function(self.module, ir.FunctionType(VOID, [PTR, I64]), "gang")
     function.linkage = "internal"
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    meeting, own = function.args
-    count = read(b, meeting, slots.COUNT, I64)
+    rendezvous, own = function.args
+    count = read(b, rendezvous, rendezvous_layout.COUNT, I64)
     take, work, out = (b.append_basic_block(name) for name in ("take", "work", "out"))
     b.branch(take)
     b.position_at_end(take)
-    number = b.atomic_rmw("add", at(b, meeting, slots.ENDED), i64(1), "seq_cst")
+    number = b.atomic_rmw("add", at(b, rendezvous, rendezvous_layout.ENDED), i64(1), "seq_cst")
     b.cbranch(b.icmp_signed("<", number, count), work, out)
     b.position_at_end(work)
-    state = read(b, self._slot(b, meeting, number), slots.ARENA)
-    b.store(b.ptrtoint(meeting, I64), at(b, state, state_of.RUN_ID))
+    state = read(b, self._slot(b, rendezvous, number), rendezvous_layout.ARENA)
+    b.store(b.ptrtoint(rendezvous, I64), at(b, state, state_of.RUN_ID))
     b.call(self.worker, [state])
     b.branch(take)
     b.position_at_end(out)
-    left = b.atomic_rmw("sub", at(b, meeting, slots.HANDS), i64(1), "seq_cst")
+    left = b.atomic_rmw("sub", at(b, rendezvous, rendezvous_layout.HELPERS), i64(1), "seq_cst")
     with if_then(b, b.icmp_signed("==", left, i64(1))):
       with for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
-        b.call(self.hire, [self.answer.bitcast(PTR), read(b, self._slot(b, meeting, device), slots.ARENA)])
-      last = read(b, self._slot(b, meeting, own), slots.ARENA)
-      b.call(external(self.module, "free", VOID, [PTR]), [meeting])
-      b.call(self.answer, [last])
+        b.call(
+          self.start_thread,
+          [self.complete.bitcast(PTR), read(b, self._slot(b, rendezvous, device), rendezvous_layout.ARENA)],
+        )
+      last = read(b, self._slot(b, rendezvous, own), rendezvous_layout.ARENA)
+      b.call(external(self.module, "free", VOID, [PTR]), [rendezvous])
+      b.call(self.complete, [last])
     b.ret_void()
     return function
 
   def _emit_helper(self) -> ir.Function:
-    """`helper(meeting)`: the same on a thread of ours, which answers for device 0 itself."""
+    """`helper(rendezvous)`: the same on a thread of ours, which answers for device 0 itself."""
     function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "helper")
     function.linkage = "internal"
     b = ir.IRBuilder(function.append_basic_block("entry"))
@@ -133,26 +136,26 @@ class Talking:
     return function
 
   def _emit_abandon(self) -> None:
-    """`abandon(meeting, message)`: answer with an error for those who came to a gang that is not complete. It is in the list, whose lock is
-    held, and is to be taken out by the caller first."""
-    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR, PTR]), slots.ABANDON)
+    """`abandon(rendezvous, message)`: complete, with an error, the calls of devices that arrived at an incomplete gang. The caller
+    holds the lock of the list and removes the gang from it first."""
+    function = ir.Function(self.module, ir.FunctionType(VOID, [PTR, PTR]), rendezvous_layout.ABANDON)
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    meeting, message = function.args
-    with for_range(b, 0, read(b, meeting, slots.COUNT, I64)) as device:
-      own = self._slot(b, meeting, device)
-      with if_then(b, b.icmp_signed("!=", read(b, own, slots.STATE, I64), i64(slots.ABSENT))):
-        state = read(b, own, slots.ARENA)
+    rendezvous, message = function.args
+    with for_range(b, 0, read(b, rendezvous, rendezvous_layout.COUNT, I64)) as device:
+      own = self._slot(b, rendezvous, device)
+      with if_then(b, b.icmp_signed("!=", read(b, own, rendezvous_layout.STATE, I64), i64(rendezvous_layout.ABSENT))):
+        state = read(b, own, rendezvous_layout.ARENA)
         b.store(b.ptrtoint(message, I64), at(b, state, state_of.ERROR))
-        b.call(self.answer, [state])
-    b.call(external(self.module, "free", VOID, [PTR]), [meeting])
+        b.call(self.complete, [state])
+    b.call(external(self.module, "free", VOID, [PTR]), [rendezvous])
     b.ret_void()
 
-  def _emit_talker(self) -> ir.Function:
-    """`talker(state)`: run a kernel that waits. Arrays that other processes access are replaced by copies in shared memory."""
-    talker = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "talker")
-    talker.linkage = "internal"
-    (state,) = talker.args
-    b = ir.IRBuilder(talker.append_basic_block("entry"))
+  def _emit_run_waiting(self) -> ir.Function:
+    """`run_waiting(state)`: run a kernel that waits. Arrays that other processes access are replaced by copies in shared memory."""
+    run_waiting = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "run_waiting")
+    run_waiting.linkage = "internal"
+    (state,) = run_waiting.args
+    b = ir.IRBuilder(run_waiting.append_basic_block("entry"))
     is_shared = b.icmp_unsigned("!=", read(b, state, state_of.HEAP), _NULL)
     with if_then(b, is_shared):
       b.call(self.stage_in, [state])
@@ -160,9 +163,9 @@ class Talking:
       b.call(self.worker, [state])
     with if_then(b, is_shared):
       b.call(self.stage_out, [state])
-    b.call(self.answer, [state])
+    b.call(self.complete, [state])
     b.ret_void()
-    return talker
+    return run_waiting
 
   def _staged(self, b: ir.IRBuilder, state: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], None]) -> None:
     """For each staged array: its entry among the facts, the place of its pointer, and the place of XLA's."""
@@ -227,19 +230,19 @@ class Talking:
     b = ir.IRBuilder(function.append_basic_block("entry"))
     (state,) = function.args
 
-    def bring(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
+    def copy_back(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
       given, block = b.load(own, typ=PTR), b.load(place, typ=PTR)
       is_written = b.icmp_signed("!=", read(b, entry, 32, I64), i64(0))
       with if_then(b, b.and_(is_written, b.icmp_unsigned("!=", given, _NULL))):
         self._copy(b, given, block, read(b, entry, 8, I64))
 
-    def give(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
+    def release_block(entry: ir.Value, place: ir.Value, own: ir.Value) -> None:
       alone = b.icmp_signed("<", read(b, entry, 16, I64), i64(0))
       with if_then(b, b.and_(alone, b.icmp_unsigned("!=", b.load(own, typ=PTR), _NULL))):
         b.call(self.heaps.release, [b.load(place, typ=PTR)])
 
-    self._staged(b, state, bring)
-    self._staged(b, state, give)
+    self._staged(b, state, copy_back)
+    self._staged(b, state, release_block)
     seen = read(b, state, state_of.SEEN)
     with if_then(b, b.icmp_unsigned("!=", seen, _NULL)):
       b.call(self.heaps.release, [seen])
@@ -250,12 +253,12 @@ class Talking:
   def _copy(self, b: ir.IRBuilder, target: ir.Value, source: ir.Value, nbytes: ir.Value) -> None:
     b.call(external(self.module, "memcpy", PTR, [PTR, PTR, I64]), [target, source, nbytes])
 
-  def _emit_answer(self) -> ir.Function:
-    """`answer(state)`: tell XLA that a kernel is done. After that its code and its arrays may be gone."""
-    answer = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "answer")
-    answer.linkage = "internal"
-    (state,) = answer.args
-    b = ir.IRBuilder(answer.append_basic_block("entry"))
+  def _emit_complete(self) -> ir.Function:
+    """`complete(state)`: tell XLA that a kernel is done. After that its code and its arrays may be gone."""
+    complete = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "complete")
+    complete.linkage = "internal"
+    (state,) = complete.args
+    b = ir.IRBuilder(complete.append_basic_block("entry"))
     message, future = read(b, state, state_of.ERROR, I64), read(b, state, state_of.FUTURE, I64)
     api = read(b, state, state_of.API)
     b.call(external(self.module, "free", VOID, [PTR]), [state])
@@ -268,4 +271,4 @@ class Talking:
     fill(b, request, [i64(24), i64(0), future])
     b.call(api_function(b, api, "XLA_FFI_Future_SetAvailable"), [request])
     b.ret_void()
-    return answer
+    return complete

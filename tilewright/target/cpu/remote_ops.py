@@ -3,7 +3,8 @@
     remote(ref, device)     the same memory on another device: its pointer moved by the distance of the two arenas or arrays
     signal, wait            atomic; writes before a signal happen before the wait that it ends returns (release and acquire)
 
-A point of the grid enters its meeting (`meetings`) after its scratch memory is initialised, and leaves it however its body ends.
+A point of the grid enters its rendezvous (`device_rendezvous`) after its scratch memory is initialised, and leaves it when its body
+ends or fails.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.cpu import effects, lifetime, meetings, slots, statements
+from tilewright.target.cpu import device_rendezvous, effects, lifetime, rendezvous_layout, statements
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm.frame import at, external, read, text_pointer
@@ -34,8 +35,8 @@ SEEN, SITE, RUN, ERROR = -4, -3, -2, -1
 
 
 @dataclasses.dataclass(eq=False)
-class Talk:
-  """The meeting that the code of one device is in: `cell` holds the meeting and this device's number."""
+class RendezvousScope:
+  """The rendezvous that the code of one device is in: `cell` holds the rendezvous and this device's number."""
 
   kernel: NativeKernel
   args: ir.Value
@@ -46,28 +47,28 @@ class Talk:
 SYNCHRONISING = frozenset({"signal", "wait", "read_semaphore", "lock_device", "unlock_device"})
 
 
-class Talker:
-  """The part of code for one of several devices that knows the meeting."""
+class CommunicatingCode:
+  """The part of code for one of several devices that knows the rendezvous."""
 
   b: ir.IRBuilder
-  talk: Talk
+  rendezvous_scope: RendezvousScope
 
-  def meeting(self) -> ir.Value:
-    return read(self.b, self.talk.cell, 0)
+  def rendezvous(self) -> ir.Value:
+    return read(self.b, self.rendezvous_scope.cell, 0)
 
   def me(self) -> ir.Value:
-    return read(self.b, self.talk.cell, 8, I64)
+    return read(self.b, self.rendezvous_scope.cell, 8, I64)
 
 
-class DeviceCode(Talker, HostCode):
+class DeviceCode(CommunicatingCode, HostCode):
   """The code of a body that runs on several devices at the same time."""
 
-  meetings = HostCode.meetings | SYNCHRONISING
+  synchronizing_ops = HostCode.synchronizing_ops | SYNCHRONISING
 
-  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, talk: Talk):
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, rendezvous_scope: RendezvousScope):
     super().__init__(b, host, arena, STATEMENTS)
-    self.talk = talk
-    self.whole = talk.kernel.body.body
+    self.rendezvous_scope = rendezvous_scope
+    self.whole = rendezvous_scope.kernel.body.body
 
   def _bases_exchanged(self) -> set[Any]:
     """Memory that other devices access may change while this one waits."""
@@ -149,7 +150,7 @@ def emit_staged(module: ir.Module, kernel: NativeKernel) -> ir.GlobalVariable:
   return constant
 
 
-def emit_who(module: ir.Module, kernel: NativeKernel) -> ir.Function:
+def emit_device_id(module: ir.Module, kernel: NativeKernel) -> ir.Function:
   """`who(arrays)`: the number of this device in row-major order of its mesh."""
   function = ir.Function(module, ir.FunctionType(I64, [PTR]), "who")
   function.linkage = "internal"
@@ -175,40 +176,46 @@ def number_of_devices(kernel: NativeKernel) -> int:
 
 def enter(code: DeviceCode) -> None:
   """Scratch memory is initialised: publish its address to the other devices."""
-  b, talk = code.b, code.talk
-  me = _own_number(b, talk.kernel, talk.args)
-  if is_gang(talk.kernel):  # all have arrived
-    b.store(b.load(b.gep(talk.args, [i64(RUN)], source_etype=I64), typ=I64), at(b, talk.cell, 0))
-    b.store(me, at(b, talk.cell, 8))
+  b, rendezvous_scope = code.b, code.rendezvous_scope
+  me = _own_number(b, rendezvous_scope.kernel, rendezvous_scope.args)
+  if is_gang(rendezvous_scope.kernel):  # all have arrived
+    b.store(
+      b.load(b.gep(rendezvous_scope.args, [i64(RUN)], source_etype=I64), typ=I64), at(b, rendezvous_scope.cell, 0)
+    )
+    b.store(me, at(b, rendezvous_scope.cell, 8))
     return
   words = {
-    name: b.load(b.gep(talk.args, [i64(number)], source_etype=I64), typ=I64)
+    name: b.load(b.gep(rendezvous_scope.args, [i64(number)], source_etype=I64), typ=I64)
     for name, number in (("run", RUN), ("site", SITE))
   }
-  meeting = b.call(
-    _declared(b.module, slots.ENTER, meetings.ENTER_TYPE),
+  rendezvous = b.call(
+    _declared(b.module, rendezvous_layout.ENTER, device_rendezvous.ENTER_TYPE),
     [
       words["run"],
       b.inttoptr(words["site"], PTR),
       at(b, b.inttoptr(words["site"], PTR), lifetime.SITE_TITLE),
-      i64(number_of_devices(talk.kernel)),
+      i64(number_of_devices(rendezvous_scope.kernel)),
       me,
-      b.load(b.gep(talk.args, [i64(SEEN)], source_etype=I64), typ=PTR) if talk.kernel.across_processes else talk.args,
-      talk.arena,
+      b.load(b.gep(rendezvous_scope.args, [i64(SEEN)], source_etype=I64), typ=PTR)
+      if rendezvous_scope.kernel.across_processes
+      else rendezvous_scope.args,
+      rendezvous_scope.arena,
     ],
   )
-  b.store(meeting, at(b, talk.cell, 0))
-  b.store(me, at(b, talk.cell, 8))
-  if talk.kernel.across_processes:
-    there = b.icmp_unsigned("!=", meeting, ir.Constant(PTR, None))
+  b.store(rendezvous, at(b, rendezvous_scope.cell, 0))
+  b.store(me, at(b, rendezvous_scope.cell, 8))
+  if rendezvous_scope.kernel.across_processes:
+    there = b.icmp_unsigned("!=", rendezvous, ir.Constant(PTR, None))
     with if_then(b, b.not_(there)):
-      domain = meetings.domain_of_call(b, b.inttoptr(words["site"], PTR))
-      b.cmpxchg(code.error, i64(0), b.ptrtoint(at(b, domain, slots.SAID), I64), "seq_cst", "seq_cst")
+      domain = device_rendezvous.domain_of_call(b, b.inttoptr(words["site"], PTR))
+      b.cmpxchg(
+        code.error, i64(0), b.ptrtoint(at(b, domain, rendezvous_layout.ENDED_MESSAGE), I64), "seq_cst", "seq_cst"
+      )
     _leave_unless(code, there)
 
 
 def emit_point(module: ir.Module, kernel: NativeKernel, body: ir.Function) -> ir.Function:
-  """`point(args, sizes, arena, number)`: the body, which enters a meeting, and the end of that meeting."""
+  """`point(args, sizes, arena, number)`: the body, which enters a rendezvous, and the end of that rendezvous."""
   function = ir.Function(module, ir.FunctionType(VOID, [PTR, PTR, PTR, I64]), "point")
   function.linkage = "internal"
   b = ir.IRBuilder(function.append_basic_block("entry"))
@@ -218,11 +225,11 @@ def emit_point(module: ir.Module, kernel: NativeKernel, body: ir.Function) -> ir
   if is_gang(kernel):
     b.ret_void()
     return function
-  meeting = read(b, cell, 0)
-  with if_then(b, b.icmp_unsigned("!=", meeting, ir.Constant(PTR, None))):
+  rendezvous = read(b, cell, 0)
+  with if_then(b, b.icmp_unsigned("!=", rendezvous, ir.Constant(PTR, None))):
     message = b.load_atomic(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), "seq_cst", 8, typ=I64)
-    leave = _declared(module, slots.LEAVE, meetings.LEAVE_TYPE)
-    said = b.call(leave, [meeting, read(b, cell, 8, I64), message])
+    leave = _declared(module, rendezvous_layout.LEAVE, device_rendezvous.LEAVE_TYPE)
+    said = b.call(leave, [rendezvous, read(b, cell, 8, I64), message])
     b.cmpxchg(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), i64(0), said, "seq_cst", "seq_cst")
   b.ret_void()
   return function
@@ -249,16 +256,16 @@ def _slot_of(code: DeviceCode, device: Value, where: str) -> ir.Value:
   """The slot with another device's addresses, once it has arrived."""
   b = code.b
   number = code.scalar_index(device)
-  count = number_of_devices(code.talk.kernel)
+  count = number_of_devices(code.rendezvous_scope.kernel)
   effects.fail_unless(
     code,
     b.icmp_unsigned("<", number, i64(count)),
     f"GridError: There is no device of the number used at {where}; the mesh has {count}.",
   )
-  if is_gang(code.talk.kernel):
-    return meetings.slot(b, code.meeting(), number)
-  visit = _declared(b.module, slots.VISIT, meetings.VISIT_TYPE)
-  found = b.call(visit, [code.meeting(), code.me(), number, text_pointer(b.module, where), code.error])
+  if is_gang(code.rendezvous_scope.kernel):
+    return device_rendezvous.slot(b, code.rendezvous(), number)
+  visit = _declared(b.module, rendezvous_layout.VISIT, device_rendezvous.VISIT_TYPE)
+  found = b.call(visit, [code.rendezvous(), code.me(), number, text_pointer(b.module, where), code.error])
   _leave_unless(code, b.icmp_unsigned("!=", found, ir.Constant(PTR, None)))
   return found
 
@@ -268,14 +275,14 @@ def _remote(code: DeviceCode, op: Op) -> None:
   ref, device = op.operands
   memory = code.memory_of(ref)
   slot = _slot_of(code, device, op.attrs["where"])
-  there, here = read(b, slot, slots.ARENA, I64), b.ptrtoint(code.talk.arena, I64)
+  there, here = read(b, slot, rendezvous_layout.ARENA, I64), b.ptrtoint(code.rendezvous_scope.arena, I64)
   distance = b.sub(there, here)
   address = b.ptrtoint(memory.pointer, I64)
   operand = _operand(code, ref)
   if operand is not None:
     number, nbytes = operand
-    theirs = b.load(b.gep(read(b, slot, slots.ARGS), [i64(number)], source_etype=I64), typ=I64)
-    own = b.load(b.gep(code.talk.args, [i64(number)], source_etype=I64), typ=I64)
+    theirs = b.load(b.gep(read(b, slot, rendezvous_layout.ARGS), [i64(number)], source_etype=I64), typ=I64)
+    own = b.load(b.gep(code.rendezvous_scope.args, [i64(number)], source_etype=I64), typ=I64)
     of_array = b.sub(theirs, own)
     # A block that extends past the edge of its array is a copy in the arena.
     inside = b.icmp_unsigned("<", b.sub(address, own), i64(max(1, nbytes)))
@@ -286,7 +293,7 @@ def _remote(code: DeviceCode, op: Op) -> None:
 
 def _operand(code: DeviceCode, ref: Value) -> tuple[int, int] | None:
   """The number among the arrays, and the bytes, of the operand that a ref is part of; None for memory of the arena."""
-  base, kernel = base_of(ref), code.talk.kernel
+  base, kernel = base_of(ref), code.rendezvous_scope.kernel
   if isinstance(base.owner, Op):
     if base.owner.name == "remote":
       raise errors.NativeCodeError(f"A ref on another device cannot be sent on to a third, at {base.owner.loc}.")
@@ -317,9 +324,9 @@ def _wait(code: DeviceCode, op: Op) -> None:
   b = code.b
   semaphore, amount, *index = op.operands
   place, needed = _place(code, semaphore, index), _amount(code, amount)
-  wait = _declared(b.module, slots.AWAIT, meetings.AWAIT_TYPE)
-  where = text_pointer(b.module, op.loc or code.talk.kernel.name)
-  done = b.call(wait, [code.meeting(), code.me(), place, needed, where, code.error])
+  wait = _declared(b.module, rendezvous_layout.AWAIT, device_rendezvous.AWAIT_TYPE)
+  where = text_pointer(b.module, op.loc or code.rendezvous_scope.kernel.name)
+  done = b.call(wait, [code.rendezvous(), code.me(), place, needed, where, code.error])
   _leave_unless(code, b.icmp_unsigned("!=", done, i64(0)))
   if op.attrs["decrement"]:
     b.atomic_rmw("sub", place, needed, "seq_cst")
@@ -333,39 +340,41 @@ def _read(code: DeviceCode, op: Op) -> None:
 def _lock_device(code: DeviceCode, op: Op) -> None:
   """Take the lock of a device's memory: atomic adds to it are serialised."""
   b = code.b
-  lock = at(b, _slot_of(code, op.operands[0], op.attrs["where"]), slots.LOCK)
+  lock = at(b, _slot_of(code, op.operands[0], op.attrs["where"]), rendezvous_layout.LOCK)
   again, wait, taken = (b.append_basic_block(name) for name in ("lock", "give.way", "locked"))
   b.branch(again)
   b.position_at_end(again)
   b.cbranch(b.icmp_unsigned("==", b.atomic_rmw("xchg", lock, i64(1), "seq_cst"), i64(0)), taken, wait)
   b.position_at_end(wait)
   b.call(external(b.module, "sched_yield", I32, []), [])
-  if code.talk.kernel.across_processes:
-    domain = meetings.domain_of(b, code.meeting())
-    broken = meetings.is_broken(b, domain)
+  if code.rendezvous_scope.kernel.across_processes:
+    domain = device_rendezvous.domain_of(b, code.rendezvous())
+    broken = device_rendezvous.is_broken(b, domain)
     with if_then(b, broken):
-      b.cmpxchg(code.error, i64(0), b.ptrtoint(at(b, domain, slots.SAID), I64), "seq_cst", "seq_cst")
+      b.cmpxchg(
+        code.error, i64(0), b.ptrtoint(at(b, domain, rendezvous_layout.ENDED_MESSAGE), I64), "seq_cst", "seq_cst"
+      )
     _leave_unless(code, b.not_(broken))
   b.branch(again)
   b.position_at_end(taken)
 
 
 def _unlock_device(code: DeviceCode, op: Op) -> None:
-  lock = at(code.b, _slot_of(code, op.operands[0], op.attrs["where"]), slots.LOCK)
+  lock = at(code.b, _slot_of(code, op.operands[0], op.attrs["where"]), rendezvous_layout.LOCK)
   code.b.atomic_rmw("xchg", lock, i64(0), "seq_cst")
 
 
 def moved(code: DeviceCode) -> None:
   """Some core of this device made progress: its next wait is a new one."""
-  own = meetings.slot(code.b, code.meeting(), code.me())
-  code.b.atomic_rmw("add", at(code.b, own, slots.WAITS), i64(1), "seq_cst")
+  own = device_rendezvous.slot(code.b, code.rendezvous(), code.me())
+  code.b.atomic_rmw("add", at(code.b, own, rendezvous_layout.WAITS), i64(1), "seq_cst")
 
 
 def idle(code: DeviceCode, where: ir.Value) -> None:
   """All cores of this device wait: sleep briefly, and check now and then whether the wait can end. An error is stored in the error slot."""
   b = code.b
-  call = _declared(b.module, slots.IDLE, meetings.IDLE_TYPE)
-  b.call(call, [code.meeting(), code.me(), where, code.error])
+  call = _declared(b.module, rendezvous_layout.IDLE, device_rendezvous.IDLE_TYPE)
+  b.call(call, [code.rendezvous(), code.me(), where, code.error])
 
 
 # The rules that cores which take turns on one device share; only their waits differ.
