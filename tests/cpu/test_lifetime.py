@@ -21,7 +21,7 @@ from tilewright.pallas.lowering import lower_kernel
 from tilewright.runtime import code_memory, jit, linking
 from tilewright.target import cpu
 from tilewright.target.cpu.lifetime import Resident
-from tilewright.target.llvm.kept import Kept
+from tilewright.target.llvm.code_cache import CodeCache
 from tilewright.tile.grid import Kernel
 
 X = np.arange(8, dtype=np.float32)
@@ -91,7 +91,7 @@ def test_a_program_whose_code_is_gone_is_an_error():
 
 
 def test_thousands_of_kernels_take_no_more_memory_than_those_in_use():
-  kept = Kept(
+  code_cache = CodeCache(
     "test",
     lambda name, code: Resident(cpu._launcher(), name, linking.link(code)),
     Resident.publish,
@@ -102,17 +102,17 @@ def test_thousands_of_kernels_take_no_more_memory_than_those_in_use():
   holds = []
   for number in range(3000):
     name = f"{number:032x}"
-    kept._add(name, code)
-    holds = [*holds[-20:], kept._get(name)]
-  assert len(kept._linked) <= 300
+    code_cache._add(name, code)
+    holds = [*holds[-20:], code_cache._get(name)]
+  assert len(code_cache._linked) <= 300
   holds.clear()
-  kept._sweep(Resident.free)
-  assert not kept._linked
+  code_cache._sweep(Resident.free)
+  assert not code_cache._linked
 
 
 # --- interruptions -----------------------------------------------------------------------------------------------
 
-INTERRUPTED = ("runtime/linking", "runtime/code_memory", "runtime/ffi", "target/llvm/kept", "target/cpu/lifetime")
+INTERRUPTED = ("runtime/linking", "runtime/code_memory", "runtime/ffi", "target/llvm/code_cache", "target/cpu/lifetime")
 ROOT = pathlib.Path(tilewright.__file__).parent
 FILES = {str(ROOT / f"{name}.py") for name in INTERRUPTED} | {str(ROOT / "target/cpu/__init__.py")}
 
@@ -154,7 +154,7 @@ def test_after_an_exception_at_any_line_of_linking_and_registering_everything_wo
   code = bytes(jit.object_code("@facts = constant i64 7"))
   launcher = cpu._launcher()
   for n in range(1, 1000):
-    kept = Kept(
+    code_cache = CodeCache(
       "test",
       lambda name, raw: Resident(launcher, name, linking.link(raw)),
       Resident.publish,
@@ -163,18 +163,18 @@ def test_after_an_exception_at_any_line_of_linking_and_registering_everything_wo
     )
     name = f"{n:031x}{'k' if error is KeyboardInterrupt else 'm'}"
 
-    def work(kept=kept, name=name):
-      if name not in kept._linked:
-        kept._add(name, code)
-      held = kept._get(name)
+    def work(code_cache=code_cache, name=name):
+      if name not in code_cache._linked:
+        code_cache._add(name, code)
+      held = code_cache._get(name)
       launcher.register()
       del held
-      kept._sweep(Resident.free)
+      code_cache._sweep(Resident.free)
 
     came = interrupted(n, error, work)
-    if name not in kept._linked:
-      kept._add(name, code)
-    held = kept._get(name)
+    if name not in code_cache._linked:
+      code_cache._add(name, code)
+    held = code_cache._get(name)
     address = launcher_finds(launcher, name)
     assert ctypes.c_int64.from_address(address).value == 7
     del held

@@ -18,9 +18,9 @@ from tilewright import pallas as pl
 from tilewright.pallas import cpu
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas.lowering import lower_kernel
-from tilewright.tile.cleaning import clean
 from tilewright.tile.grid import Kernel
-from tilewright.tile.initial import outputs_to_poison
+from tilewright.tile.standard_passes import clean
+from tilewright.tile.uninitialized import outputs_to_poison
 
 F32, I32 = jnp.float32, jnp.int32
 S = jax.ShapeDtypeStruct

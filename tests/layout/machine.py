@@ -10,7 +10,7 @@ from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.plan import Plan
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
-from tilewright.layout.trip import Trip
+from tilewright.layout.through_shared_memory import Trip
 
 LANE = np.arange(32)
 EMPTY = -1

@@ -18,7 +18,7 @@ from tilewright.layout.fragments import MMA, wgmma_accumulator
 from tilewright.layout.plan import relayout
 from tilewright.layout.shared import fewest_wavefronts
 from tilewright.layout.steps import Exchange, Permute, Rename
-from tilewright.layout.trip import Trip
+from tilewright.layout.through_shared_memory import Trip
 
 
 @given(st.data())

@@ -22,11 +22,11 @@ from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.passes.layouts.choice import casts
-from tilewright.tile.cleaning import clean
 from tilewright.tile.formats import is_small_integer, poison_value, width
 from tilewright.tile.grid import Kernel
-from tilewright.tile.initial import outputs_to_poison
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.standard_passes import clean
+from tilewright.tile.uninitialized import outputs_to_poison
 
 
 def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:

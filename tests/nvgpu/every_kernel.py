@@ -34,8 +34,8 @@ from tilewright.target.llvm.identity import identity
 from tilewright.target.nvgpu.arch import ARCHS, Arch
 from tilewright.target.nvgpu.emit.ptx import optimised, to_ptx
 from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
-from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.standard_passes import clean
 
 Question = Callable[[Arch], Any]
 

@@ -16,7 +16,7 @@ from layout_programs import COLUMNS, PROGRAMS
 from tests.layout.layouts import register_layouts
 from tilewright import errors, layout
 from tilewright import pallas as pl
-from tilewright.layout.value import read_layout
+from tilewright.layout.layout import read_layout
 from tilewright.pallas import nvgpu as nvgpu_names
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu

@@ -16,9 +16,9 @@ from tilewright.ops import calling
 from tilewright.pallas.lowering import lower_kernel
 from tilewright.target import cpu as target_cpu
 from tilewright.target.cpu.launch import emit_point
-from tilewright.tile.cleaning import clean
 from tilewright.tile.grid import Kernel
 from tilewright.tile.parallel import parallel_dims
+from tilewright.tile.standard_passes import clean
 
 targets = pytest.mark.parametrize("target", NATIVE.values(), ids=NATIVE.keys())
 

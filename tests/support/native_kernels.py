@@ -7,8 +7,8 @@ import jax
 from tests.support.golden_kernels import find
 from tilewright import pallas as pl
 from tilewright.pallas.lowering import lower_kernel
-from tilewright.tile.cleaning import clean
 from tilewright.tile.grid import Kernel
+from tilewright.tile.standard_passes import clean
 
 
 def native_kernel(kernel, out, *args, **options):

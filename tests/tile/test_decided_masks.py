@@ -10,8 +10,8 @@ import pytest
 from tilewright import pallas as pl
 from tilewright.pallas import triton as plt
 from tilewright.pallas.nvgpu.inspection import native_kernels
-from tilewright.tile.cleaning import clean
 from tilewright.tile.ir import walk
+from tilewright.tile.standard_passes import clean
 
 S = jax.ShapeDtypeStruct
 

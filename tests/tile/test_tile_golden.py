@@ -24,12 +24,12 @@ from tests.support.golden_kernels import (
 from tests.tile.evaluate import evaluate, poison
 from tilewright.target.cpu import hosts
 from tilewright.target.cpu.launch import emit_point
-from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.parser import parse
 from tilewright.tile.printer import to_text
 from tilewright.tile.rewrite import simplify
+from tilewright.tile.standard_passes import clean
 from tilewright.tile.verify import verify
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"

@@ -15,7 +15,7 @@ from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu
 from tilewright.runtime import ptxas
-from tilewright.tune import modes, shipping
+from tilewright.tune import function_pickle, modes
 from tilewright.tune.job import Candidate, Job
 from tilewright.tune.resources import predicted_seconds, pruned, too_much
 from tilewright.tune.worker import Failed, _State
@@ -38,9 +38,9 @@ def test_candidates_for_a_gpu_are_lowered_without_one(monkeypatch):
   state = _State()
   state.job = job_of(ops.matmul)
   with modes.quietly():
-    assert state.lower(shipping.dumps(Candidate({"blocks": (64, 64, 64)})))["seconds"] > 0
+    assert state.lower(function_pickle.dumps(Candidate({"blocks": (64, 64, 64)})))["seconds"] > 0
     with pytest.raises(Failed, match="blocks must be three"):
-      state.lower(shipping.dumps(Candidate({"blocks": (64, 64)})))
+      state.lower(function_pickle.dumps(Candidate({"blocks": (64, 64)})))
 
 
 def product(x, y, *, block, params=None):
@@ -103,7 +103,7 @@ def test_programs_of_several_calls_give_the_time_of_one():
   state.job = job_of(lambda x, y: x @ y, "cpu")
   x = jnp.ones(X.shape, X.dtype)
   state.sets = [[x + n, x] for n in range(3)]
-  program = state._program(shipping.dumps(Candidate({})))
+  program = state._program(function_pickle.dumps(Candidate({})))
   assert [float(r[0, 0]) for r in program(state.sets)] == [256.0, 512.0, 768.0]
   timer = Timer(state.sets, "cpu")
   calls = []
@@ -128,8 +128,8 @@ def test_a_search_on_a_gpu_is_clocked_by_it(tmp_path, monkeypatch):
 def test_the_most_disturbed_program_says_how_busy_a_machine_is(tmp_path):
   """A program of many threads waits for processors, one of a single thread beside it does not: its gain is not believed."""
   state = _State()
-  state.setup(shipping.dumps(job_of(lambda x, y, factor: (x @ y) * factor, "cpu")))
-  candidates = [shipping.dumps(Candidate({"factor": factor})) for factor in (2, 2.0)]
+  state.setup(function_pickle.dumps(job_of(lambda x, y, factor: (x @ y) * factor, "cpu")))
+  candidates = [function_pickle.dumps(Candidate({"factor": factor})) for factor in (2, 2.0)]
   reference = str(tmp_path / "reference")
   state.output(reference, candidates[0])
   state.timer.sample = lambda program: state.timer.waits.append(0.5 * (len(state.timer.waits) % 2)) or 1e-3

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from tilewright import errors
-from tilewright.accelerate import kept, tiles
+from tilewright.accelerate import persistent_cache, tiles
 from tilewright.accelerate.calls import Codes
 from tilewright.accelerate.program import Accelerate, Options
 from tilewright.accelerate.report import ModuleReport
@@ -37,7 +37,7 @@ class Acceleration:
     self._explain = explain
     self._codes = Codes()
     self._lock = threading.Lock()
-    kept.watch(self)
+    persistent_cache.watch(self)
     self._hook: Hook | None = install(
       [Accelerate(options, self._codes, self._decided)],
       stage="pre_scheduler",
@@ -55,7 +55,7 @@ class Acceleration:
     hook, self._hook = self._hook, None
     if hook is not None:
       hook.uninstall()
-      kept.forget(self)
+      persistent_cache.forget(self)
       if self._explain and self._explain is not True:
         self.write_html(self._explain)
 
@@ -90,7 +90,7 @@ class Acceleration:
       print(report.text() if report.is_telling else report.title(), flush=True)
 
   def _decided(self, report: ModuleReport, keys: list[str], module: Module) -> None:
-    kept.remember(self, report, keys)
+    persistent_cache.remember(self, report, keys)
     self.add(report, module)
 
 

@@ -34,7 +34,7 @@ from tilewright.cli.ptx import parse_type, with_settings
 from tilewright.cli.table import duration, print_table
 from tilewright.tune import modes, steps, table
 from tilewright.tune.budget import Budget
-from tilewright.tune.declared import Declared
+from tilewright.tune.decision_points import Declared
 from tilewright.tune.trials import Result
 from tilewright.tune.tuned import Call, Tuned, missing_text
 from tilewright.viz import tune_page

@@ -7,7 +7,7 @@
     vectors     contiguous elements that a thread holds
     shared      shared memory: tilings, swizzles, bank conflicts
     access      how threads read and write a tile there: vectors, ldmatrix, stmatrix
-    plan        what a relayout does and costs: by `shuffle` (of `atoms`, in `steps`) or by a `trip` through shared memory
+    plan        what a relayout does and costs: by `shuffle` (of `atoms`, in `steps`) or `through_shared_memory`
     transfer    from any place to any other, tensor memory included
     text        `print_layout`
 
@@ -37,9 +37,9 @@ from tilewright.layout.algebra import (
   unsliced,
 )
 from tilewright.layout.build import blocked, blocked_for, repeated, splat, strided
+from tilewright.layout.layout import LANE, LANES, OFFSET, REGISTER, WARP, Digit, Layout, Term, layout, register_layout
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.shared import SWIZZLES, SharedLayout, Swizzle, shared_for_matrix, shared_tiled
 from tilewright.layout.text import layout_text, print_layout
 from tilewright.layout.transfer import Move, TensorMove, Transfer, transfer
-from tilewright.layout.value import LANE, LANES, OFFSET, REGISTER, WARP, Digit, Layout, Term, layout, register_layout
 from tilewright.layout.vectors import vector_width, vectors

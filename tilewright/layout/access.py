@@ -16,8 +16,8 @@ from typing import TypeAlias, overload
 import numpy as np
 
 from tilewright import errors
+from tilewright.layout.layout import LANE, LANES, WARP, Layout
 from tilewright.layout.shared import AnyShared, address_conflicts, fewest_wavefronts, wavefronts
-from tilewright.layout.value import LANE, LANES, WARP, Layout
 
 VECTOR, MATRIX, TRANSPOSED = "vector", "matrix", "transposed"
 WORD_BYTES = 4

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from tilewright import errors
-from tilewright.layout.value import REGISTER, Digit, Layout, layout
+from tilewright.layout.layout import REGISTER, Digit, Layout, layout
 
 
 def compose(outer: Layout, inner: Layout) -> Layout:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from tilewright.layout.value import LANE, REGISTER, WARP, Layout
+from tilewright.layout.layout import LANE, REGISTER, WARP, Layout
 
 
 class Atom(NamedTuple):

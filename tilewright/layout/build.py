@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.layout.algebra import reshaped
-from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Digit, Layout, layout, register_layout
+from tilewright.layout.layout import LANE, LANES, REGISTER, WARP, Digit, Layout, layout, register_layout
 
 
 def splat(shape: Sequence[int], num_warps: int) -> Layout:

@@ -31,8 +31,8 @@ from tilewright.layout.constraints import (
   direction,
   image,
 )
+from tilewright.layout.layout import Layout
 from tilewright.layout.prices import Prices
-from tilewright.layout.value import Layout
 
 Seeds = Callable[[Variable], Iterable[Place]]
 Root: TypeAlias = int

@@ -19,9 +19,9 @@ from typing import TypeAlias
 from tilewright import errors
 from tilewright.layout.candidates import Budget, Seeds
 from tilewright.layout.constraints import BitwidthLimit, Equal, Hint, Link, Listed, Located, Place, Soft, Variable
+from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import any_solution
-from tilewright.layout.value import Layout
 
 # Constraints to look at, all attempts together, for a set with fewer members than the first that is found.
 _SEARCH = 50_000

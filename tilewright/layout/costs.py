@@ -14,11 +14,11 @@ from tilewright import errors
 from tilewright.layout.access import best_access
 from tilewright.layout.algebra import projected, sliced
 from tilewright.layout.atoms import common_slots
+from tilewright.layout.layout import LANE, REGISTER, WARP, Digit, Layout
 from tilewright.layout.plan import SHUFFLE_LATENCY
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.steps import SELECT, SHUFFLE, shuffles
-from tilewright.layout.trip import ISSUE, LATENCY, WAVEFRONT
-from tilewright.layout.value import LANE, REGISTER, WARP, Digit, Layout
+from tilewright.layout.through_shared_memory import ISSUE, LATENCY, WAVEFRONT
 from tilewright.layout.vectors import vector_width
 
 LINE, SECTOR = 128, 32  # bytes of a cache line, and of the part that memory moves

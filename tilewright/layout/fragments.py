@@ -15,7 +15,7 @@ import math
 
 from tilewright import errors
 from tilewright.layout.algebra import compose
-from tilewright.layout.value import LANE, REGISTER, WARP, Digit, DigitLike, Layout, layout, register_layout
+from tilewright.layout.layout import LANE, REGISTER, WARP, Digit, DigitLike, Layout, layout, register_layout
 
 ROW, COLUMN, CELL = "row", "column", "cell"  # of tensor memory: 32-bit cells, and the elements packed in one
 

@@ -10,8 +10,8 @@ import functools
 
 from tilewright.layout import fragments
 from tilewright.layout.build import repeated
+from tilewright.layout.layout import WARP, Layout, layout
 from tilewright.layout.shared import SharedLayout, shared_for_matrix, shared_tiled
-from tilewright.layout.value import WARP, Layout, layout
 
 
 @functools.lru_cache(maxsize=1024)

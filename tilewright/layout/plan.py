@@ -14,10 +14,10 @@ import functools
 
 from tilewright import errors
 from tilewright.layout.atoms import common_slots
+from tilewright.layout.layout import LANES, Layout
 from tilewright.layout.shuffle import shuffle_steps
 from tilewright.layout.steps import Exchange, Gather, Permute, Step
-from tilewright.layout.trip import Trip, trip
-from tilewright.layout.value import LANES, Layout
+from tilewright.layout.through_shared_memory import Trip, trip
 
 SHUFFLE_LATENCY = 96  # quarter cycles until a shuffled value is available
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.layout.algebra import inverse
-from tilewright.layout.value import OFFSET, DigitLike, Layout, Term, layout
+from tilewright.layout.layout import OFFSET, DigitLike, Layout, Term, layout
 
 BANKS, BANK_BYTES, WORD = 32, 128, 4
 

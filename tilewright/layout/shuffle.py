@@ -12,8 +12,8 @@ import itertools
 import math
 
 from tilewright.layout.atoms import Atom, Slots
+from tilewright.layout.layout import LANE, WARP
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename, Step
-from tilewright.layout.value import LANE, WARP
 
 
 class _State:

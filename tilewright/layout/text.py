@@ -22,8 +22,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright import errors
+from tilewright.layout.layout import LANE, LANES, REGISTER, WARP, Layout
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
 
 Coordinates = tuple[int, ...]
 MAX_PAGES = 8

@@ -25,10 +25,10 @@ from tilewright.layout.fragments import (
   tcgen05_access,
   tcgen05_repeats,
 )
+from tilewright.layout.layout import LANE, Layout
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.trip import ISSUE, LATENCY, WAVEFRONT
-from tilewright.layout.value import LANE, Layout
+from tilewright.layout.through_shared_memory import ISSUE, LATENCY, WAVEFRONT
 
 _CELL_BITS = 32  # of tensor memory
 _TENSOR_WARPS = 4  # that see all rows of tensor memory

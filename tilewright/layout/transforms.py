@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from tilewright import errors
+from tilewright.layout.layout import OFFSET, Digit, layout
 from tilewright.layout.shared import SWIZZLES, SharedLayout
-from tilewright.layout.value import OFFSET, Digit, layout
 
 _NO_SWIZZLE = 16  # bytes that every swizzle keeps together: nothing is exchanged
 

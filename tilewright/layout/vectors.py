@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from tilewright import errors
-from tilewright.layout.value import REGISTER, Layout, Term
+from tilewright.layout.layout import REGISTER, Layout, Term
 
 
 def vector_width(of: Layout, axis: int = -1) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from tilewright.ops import tiling
 from tilewright.ops.calling import How
 from tilewright.ops.tiling import GpuProduct, MatmulBlocks
-from tilewright.tune.declared import Declared
+from tilewright.tune.decision_points import Declared
 from tilewright.tune.space import choice
 
 _CLUSTERS = (0, (2, 1, 1), (1, 2, 1))

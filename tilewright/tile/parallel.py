@@ -9,7 +9,7 @@ whose instances interact or print (`in_order`), no other dimension is.
 
 Dimension d separates an output's blocks if one entry of its index map is the index d itself and its block dimension counts whole
 blocks (or single elements): then different d mean disjoint blocks. If every instance sees an output as a whole, the body must access
-disjoint parts of it (`apart`): `o_ref[pl.program_id(0)] = …`.
+disjoint parts of it (`disjoint_instances`): `o_ref[pl.program_id(0)] = …`.
 
 Scratch memory carries nothing across d if every run of the dimensions after d writes it before reading it (`@pl.when(k == 0)` of a
 contraction along k), and all dimensions before d are parallel too. A kernel with a recurrence along its last dimension, which separates
@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilewright.tile.apart import Parts
 from tilewright.tile.boxes import unconverted
 from tilewright.tile.dead_code import accesses
+from tilewright.tile.disjoint_instances import Parts
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
-from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Function, walk
 from tilewright.tile.native import NativeKernel, index_entries
 from tilewright.tile.revisits import tells_blocks_apart
 from tilewright.tile.types import RefType
+from tilewright.tile.uninitialized import scratch_to_poison
 
 
 def parallel_dims(kernel: NativeKernel) -> list[int]:

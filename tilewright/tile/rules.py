@@ -425,4 +425,4 @@ def _counts(rw: Rewriter, start: Value, lower: Value, param: Value, after: Value
   return same and _is(rw.splat(step.operands[1]), 1)
 
 
-from tilewright.tile import neighbours as _neighbours  # noqa: E402, F401  the rows for gathers and scatters of neighbours
+from tilewright.tile import gathers_to_slices as _neighbours  # noqa: E402, F401  the rows for gathers and scatters of gathers_to_slices

@@ -24,7 +24,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from tilewright import errors
-from tilewright.tune import shipping, timing, trials
+from tilewright.tune import function_pickle, timing, trials
 from tilewright.tune.budget import Budget
 from tilewright.tune.job import Candidate, Job, difference
 from tilewright.tune.keys import Key
@@ -103,7 +103,7 @@ class _Search:
     self.worker: Worker | None = None  # the one that measures
     self.spare: Worker | None = None  # one for the end, that has seen no candidate
     self.workers: list[Worker] = []
-    self.job_bytes = shipping.dumps(dataclasses.replace(task.job))
+    self.job_bytes = function_pickle.dumps(dataclasses.replace(task.job))
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TILEWRIGHT_TUNING": "cached"}
     if task.job.platform == "cpu":
       environment["JAX_PLATFORMS"] = "cpu"
@@ -196,7 +196,7 @@ class _Search:
 
   def _candidate(self, number: int) -> bytes:
     if number not in self.shipped:
-      self.shipped[number] = shipping.dumps(self.task.to_candidate(self.task.candidates[number]))
+      self.shipped[number] = function_pickle.dumps(self.task.to_candidate(self.task.candidates[number]))
     return self.shipped[number]
 
   # --- the reference ---------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class _Search:
         raise errors.TuningError(f"{task.key.kernel}: the reference failed while {reply['phase']}: {reply['failed']}")
       return
     if task.is_default_given:
-      candidate = shipping.dumps(task.to_candidate(task.default))
+      candidate = function_pickle.dumps(task.to_candidate(task.default))
       reply = self._ask({"do": "output", "file": self.reference, "candidate": candidate}, self.limit)
       if "failed" in reply:
         raise errors.TuningError(
@@ -460,7 +460,7 @@ class _Compilers:
       worker = self.workers.pop() if self.workers else self._new()
       requests: list[dict[str, Any]] = [{"do": "lower", "candidate": candidate}]
       if task.prune and task.job.platform == "gpu":
-        rule = None if task.prune is True else shipping.dumps(task.prune)
+        rule = None if task.prune is True else function_pickle.dumps(task.prune)
         requests.insert(0, {"do": "prune", "candidate": candidate, "rule": rule})
       for request in requests:
         reply = worker.ask(request, self.search.limit, self.search.memory)

@@ -29,7 +29,7 @@ import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 
-from tilewright.tune import modes, processes, shipping, timing
+from tilewright.tune import function_pickle, modes, processes, timing
 from tilewright.tune.job import Candidate, Job, all_near, difference
 
 _SUSPECT_BYTES = 8 << 20  # of growth while a candidate was timed
@@ -98,7 +98,7 @@ class _State:
     )
 
   def setup(self, job: bytes, only_lowering: bool = False) -> dict[str, Any]:
-    self.job = shipping.loads(job)
+    self.job = function_pickle.loads(job)
     platform = "cpu" if only_lowering else _JAX_PLATFORMS.get(self.job.platform, self.job.platform)
     jax.config.update("jax_platforms", platform)
     self.only_lowering = only_lowering
@@ -115,7 +115,7 @@ class _State:
   def lower(self, candidate: bytes) -> dict[str, Any]:
     """Tracing and code generation, without a device."""
     start = time.perf_counter()
-    own: Candidate = shipping.loads(candidate)
+    own: Candidate = function_pickle.loads(candidate)
     where = _JAX_PLATFORMS.get(self.job.platform, self.job.platform)
     with _phase("compiling", False):
       with jax.default_device(self.job.platform):  # only tracing happens under it
@@ -130,10 +130,10 @@ class _State:
     from tilewright.target.nvgpu.arch import for_capability
     from tilewright.tune.resources import pruned
 
-    own: Candidate = shipping.loads(candidate)
+    own: Candidate = function_pickle.loads(candidate)
     with _phase("compiling", False):
       arch = for_capability(*cuda.capabilities()[0]).name
-      why = pruned(self.job.program(own), self.job.structs, arch, None if rule is None else shipping.loads(rule))
+      why = pruned(self.job.program(own), self.job.structs, arch, None if rule is None else function_pickle.loads(rule))
     if why:
       raise Failed("pruning", why)
     return {}
@@ -141,7 +141,7 @@ class _State:
   def _program(self, candidate: bytes) -> Any:
     """A compiled candidate. Those that come often (the incumbent) are kept."""
     if candidate not in self.programs:
-      own: Candidate = shipping.loads(candidate)
+      own: Candidate = function_pickle.loads(candidate)
       with _phase("compiling", False):
         compiled = self.job.jitted(own)
         compiled.lower(self.sets).compile()  # a call finds it

@@ -14,9 +14,9 @@ import html as escape
 import math
 
 from tilewright import errors
+from tilewright.layout.layout import LANE, WARP, Layout
 from tilewright.layout.shared import BANK_BYTES, BANKS, WORD, SharedLayout
 from tilewright.layout.text import Coordinates, holders, pages, place_name, thread_of
-from tilewright.layout.value import LANE, WARP, Layout
 
 _WIDTH, _HEIGHT, _MARGIN, _GAP = 46, 20, 36, 12  # pixels; cells are wider than _WIDTH where a label is
 _CHARACTER = 6.1  # pixels of a character of the font

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from tilewright import errors
 from tilewright.layout.algebra import expanded, projected, reshaped, restricted, transposed
+from tilewright.layout.layout import Layout
 from tilewright.layout.options import mma_options, tma_layouts, wgmma_accumulators, wgmma_left_registers, wgmma_shared
 from tilewright.layout.shared import SharedLayout, stacked, unstacked
-from tilewright.layout.value import Layout
 from tilewright.layout.vectors import vector_width
 
 Place: TypeAlias = Layout | SharedLayout

@@ -14,8 +14,8 @@ from tilewright import errors
 from tilewright.layout.algebra import unsliced
 from tilewright.layout.constraints.hard import Known, Place, Variable
 from tilewright.layout.costs import memory_cost, part_cost, part_in_registers, reduction_cost, relayout_cost, work_cost
+from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.value import Layout
 
 
 @dataclasses.dataclass(frozen=True)

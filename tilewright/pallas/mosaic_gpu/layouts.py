@@ -24,8 +24,8 @@ from jax import lax
 from tilewright import errors
 from tilewright.layout.algebra import projected
 from tilewright.layout.build import blocked_for, splat, strided
-from tilewright.layout.value import LANES
-from tilewright.layout.value import Layout as Value
+from tilewright.layout.layout import LANES
+from tilewright.layout.layout import Layout as Value
 from tilewright.pallas import nvgpu, primitives
 from tilewright.pallas.mosaic_gpu.tiling import WARPS, Replicated, Shape, Tiling, tiled
 

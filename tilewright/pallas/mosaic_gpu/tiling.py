@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright import errors
-from tilewright.layout.value import LANES, Digit, Layout, register_layout
+from tilewright.layout.layout import LANES, Digit, Layout, register_layout
 
 WARPS = 4  # of a warpgroup
 Shape = tuple[int, ...]

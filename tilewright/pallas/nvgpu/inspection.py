@@ -70,7 +70,7 @@ def native_kernels(
 ) -> Iterator[tuple[Kernel, NativeKernel]]:
   """The kernels that a function calls on a GPU, or on the CPU, and what code is made of: the tile IR, simplified."""
   from tilewright.pallas.lowering import device_axes, lower_kernel
-  from tilewright.tile.cleaning import clean
+  from tilewright.tile.standard_passes import clean
 
   with jax.default_device("gpu" if for_gpu else "cpu"):  # only tracing happens under it
     traced = jax.make_jaxpr(function)(*args)

@@ -19,8 +19,8 @@ from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
 from tilewright.target.llvm import buffers, calling
 from tilewright.target.llvm.calling import call, keep
+from tilewright.target.llvm.code_cache import CodeCache
 from tilewright.target.llvm.identity import code_version, identity
-from tilewright.target.llvm.kept import Kept
 from tilewright.target.llvm.prepared import kernel_text, prepared
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
@@ -43,7 +43,7 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
 
   from tilewright.target.cpu.handler import Facts, emit_facts
   from tilewright.target.cpu.launch import emit_point, emit_poison
-  from tilewright.target.cpu.packed import packed_bytes
+  from tilewright.target.cpu.sub_byte import packed_bytes
   from tilewright.target.llvm import locations
 
   mapping = kernel.mapping
@@ -80,14 +80,14 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
 
 def _threads(kernel: NativeKernel, machine: Host, parallel: Sequence[int]) -> int:
   """How many threads are worth working on a call."""
-  from tilewright.target.cpu import work
+  from tilewright.target.cpu import cost
 
   if not parallel or kernel.mesh:
     return 1
-  time = work.nanoseconds(kernel, machine.lanes)
+  time = cost.nanoseconds(kernel, machine.lanes)
   if math.isinf(time):  # loops of unknown length: as much as there is data
-    return 1 if _total_elements(kernel) < _SMALL else work.ANY
-  return work.threads(time)
+    return 1 if _total_elements(kernel) < _SMALL else cost.ANY
+  return cost.threads(time)
 
 
 def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _total_elements(kernel: NativeKernel) -> int:
   return sum(m.array_aval.size for m in kernel.mapping.block_mappings)
 
 
-_kept_launcher = Kept("cpu", lambda _, code: Launcher(linking.link(code)), Launcher.register)
+_kept_launcher = CodeCache("cpu", lambda _, code: Launcher(linking.link(code)), Launcher.register)
 
 
 @functools.cache
@@ -133,7 +133,7 @@ def _link(name: str, code: bytes) -> Resident:
   return Resident(_launcher(), name, linking.link(code))
 
 
-_kept = Kept("cpu", _link, Resident.publish, Resident.hold, Resident.free)
+_kept = CodeCache("cpu", _link, Resident.publish, Resident.hold, Resident.free)
 
 
 def compile_kernel(kernel: NativeKernel) -> Hold:

@@ -17,7 +17,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import packing
+from tilewright.target.cpu import panel_packing
 from tilewright.target.cpu.left_operand import Part
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, for_range, i64, mul, sub
@@ -55,7 +55,7 @@ def padded(units: int) -> int:
   return -(-units // SIDE) * SIDE
 
 
-def zero_beyond(code: Any, memory: Memory, side: packing.Side, width: int) -> None:
+def zero_beyond(code: Any, memory: Memory, side: panel_packing.Side, width: int) -> None:
   """Fill the elements of a packed panel's last tile beyond K with zeros."""
   zeros = ty.constant(ir.VectorType(ty.I32, SIDE), 0)
   for k in range(side.units, padded(side.units)):
@@ -94,7 +94,7 @@ class TiledRows:
     self.d.cut.strips.each(code.b, start, stop, pack)
 
 
-def _along_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index], m: Any, rows: int) -> None:
+def _along_rows(code: Any, side: panel_packing.Side, memory: Memory, batch: list[Index], m: Any, rows: int) -> None:
   """K is the contiguous dimension: rows are copied, a tile's width at a time."""
   b, wide = code.b, SIDE * side.multiplier.group
   whole, left = divmod(side.depth, wide)
@@ -103,8 +103,8 @@ def _along_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index
 
     def copy(block: Any, depth: int) -> None:
       place = side.place(batch, free, [Index(add(b, side.start, mul(b, block, wide)), 1 if depth > 1 else 0)])
-      value = packing.converted(code, side, code.value_at(side.value, place, depth))
-      code.store(memory, [Index(block), Index(r), Index(0, 1)], packing.units(code, side, value, SIDE))
+      value = panel_packing.converted(code, side, code.value_at(side.value, place, depth))
+      code.store(memory, [Index(block), Index(r), Index(0, 1)], panel_packing.units(code, side, value, SIDE))
 
     if whole:
       with for_range(b, 0, whole) as block, code.scope():
@@ -114,7 +114,7 @@ def _along_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index
         copy(whole, left)
 
 
-def _across_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Index], m: Any, rows: int) -> None:
+def _across_rows(code: Any, side: panel_packing.Side, memory: Memory, batch: list[Index], m: Any, rows: int) -> None:
   """K is not the contiguous dimension: squares of units are transposed in registers."""
   b, group = code.b, side.multiplier.group
   whole, left = divmod(side.depth, SIDE * group)
@@ -126,10 +126,10 @@ def _across_rows(code: Any, side: packing.Side, memory: Memory, batch: list[Inde
       for u in range(-(-depth // group)):
         k = add(b, mul(b, block, SIDE), u)
         count, there = min(SIDE, rows - at), min(group, depth - u * group)
-        (line,) = packing.line(code, side, batch, add(b, m, at), count, k, there)
-        lines.append(packing.widened(b, line, vector))
+        (line,) = panel_packing.line(code, side, batch, add(b, m, at), count, k, there)
+        lines.append(panel_packing.widened(b, line, vector))
       lines += [ty.constant(vector, 0)] * (SIDE - len(lines))
-      for r, row in enumerate(packing.transposed(b, lines)):
+      for r, row in enumerate(panel_packing.transposed(b, lines)):
         code.store(memory, [Index(block), Index(at + r), Index(0, 1)], row)
 
   if whole:

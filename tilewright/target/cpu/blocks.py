@@ -6,7 +6,7 @@ elements are copied back after the body has run:
     array  ........####            a block of 6 extends past the edge: 4 elements are copied, 2 are poison
                    ####xx
 
-A block that the body writes to is copied in only if it differs from the block of the previous instance (`LastPlace`). The out-of-bounds
+A block that the body writes to is copied in only if it differs from the block of the previous instance (`PreviousBlock`). The out-of-bounds
 elements are then preserved while the block's index does not change, as in the VMEM of a TPU: a kernel may keep state in them.
 """
 
@@ -20,15 +20,15 @@ from llvmlite import ir
 
 from tilewright.target.cpu import statements
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.block_ranges import BlockRange
 from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
-from tilewright.target.llvm.places import Place
 from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
 from tilewright.tile.types import dense_strides
 
 
-class LastPlace:
+class PreviousBlock:
   """The location of the previous instance's block, for an operand whose copy outlives an instance."""
 
   def __init__(self, code: Code, block_shape: Sequence[BlockDim]):
@@ -37,7 +37,7 @@ class LastPlace:
     self.numbers = code.allocate((1 + words,), np.int64)
     code.store(self.numbers, [Index(0)], i64(0))
 
-  def move(self, code: Code, where: list[Place]) -> ir.Value:
+  def move(self, code: Code, where: list[BlockRange]) -> ir.Value:
     """Whether the block is at the same location as the last one; this one becomes the last one."""
     b = code.b
     with b.goto_entry_block():
@@ -77,7 +77,7 @@ class CutBlock:
     return Memory(self.pointer, self.strides, self.dtype, self.base)
 
   def cut(
-    self, where: list[Place], always_inside: Sequence[bool], last: LastPlace | None
+    self, where: list[BlockRange], always_inside: Sequence[bool], last: PreviousBlock | None
   ) -> tuple[Memory, Callable[[], None] | None]:
     """The block, and a function that copies it back to the array (None if the block is never a copy)."""
     b = self.code.b
@@ -106,13 +106,13 @@ class CutBlock:
 
     return Memory(pointer, mixed, self.dtype, self.base), writeback
 
-  def _is_new(self, where: list[Place], last: LastPlace | None) -> ir.Value | None:
+  def _is_new(self, where: list[BlockRange], last: PreviousBlock | None) -> ir.Value | None:
     """Whether the copy does not hold the block yet; None if it statically does not."""
     if last is None:
       return None
     return self.code.b.not_(last.move(self.code, where))
 
-  def _inside(self, where: list[Place], always: Sequence[bool]) -> ir.Value | None:
+  def _inside(self, where: list[BlockRange], always: Sequence[bool]) -> ir.Value | None:
     """Whether the block can be used in place; None if it statically can."""
     b = self.code.b
     if any(place.numbers is not None for place in where):
@@ -132,7 +132,7 @@ class CutBlock:
       result = check if result is None else b.and_(result, check)
     return result
 
-  def _copy_valid(self, where: list[Place], copy: Memory, *, into_copy: bool) -> None:
+  def _copy_valid(self, where: list[BlockRange], copy: Memory, *, into_copy: bool) -> None:
     """Copy the valid in-bounds elements between the array and the copy."""
     b, code = self.code.b, self.code
     source, target = (self.whole(), copy) if into_copy else (copy, self.whole())
@@ -157,7 +157,7 @@ class CutBlock:
 
     self._each_run(where, copy_run)
 
-  def _each_run(self, where: list[Place], visit: Callable[[list[Any], list[Any], Any], None]) -> None:
+  def _each_run(self, where: list[BlockRange], visit: Callable[[list[Any], list[Any], Any], None]) -> None:
     """Call `visit(in array, in block, count)` for each run, along the last dimension, of valid in-bounds elements."""
     b, code = self.code.b, self.code
 
@@ -185,7 +185,7 @@ class CutBlock:
     run([], [])
 
 
-def _range_inside(b: ir.IRBuilder, place: Place, size: int) -> tuple[Any, Any]:
+def _range_inside(b: ir.IRBuilder, place: BlockRange, size: int) -> tuple[Any, Any]:
   """The range of a block's elements, along one dimension of this size, that are valid and in bounds."""
   if place.numbers is not None:
     return 0, place.size

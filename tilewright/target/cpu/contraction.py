@@ -13,7 +13,7 @@ all of them; a panel is packed at its first use:
 
 If B is read row by row, the micro-kernel of the first strip packs its panel as it goes: loads and stores then cost little beside the
 multiplications, and with only one strip nothing is packed at all. `f` is the fused epilogue: the elementwise ops between the product and
-its store. It is applied while the accumulators are in L1. `cutting` chooses the sizes of strips, blocks and parts, `hosts` those of
+its store. It is applied while the accumulators are in L1. `cache_blocking` chooses the sizes of strips, blocks and parts, `hosts` those of
 panels, `multipliers` the instructions.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import amx, cutting, few_columns, matrix_units, multipliers, packing
+from tilewright.target.cpu import amx, cache_blocking, few_columns, matrix_units, multipliers, panel_packing
 from tilewright.target.cpu.contraction_job import Epilogue, Job, Tile, accumulation, where
 from tilewright.target.cpu.left_operand import Packed, Part, left_operand
 from tilewright.target.llvm import combining
@@ -60,7 +60,7 @@ class _Dot(Dot):
     elif self.has_few_columns:
       self.panel = units = self.lanes
       most_rows = few_columns.rows_at_a_time(code.host.num_registers, self.n)
-    self.cut = cutting.cut(
+    self.cut = cache_blocking.cut(
       code.host,
       rows=self.m,
       most_rows=most_rows,
@@ -72,9 +72,9 @@ class _Dot(Dot):
 
   def _side(
     self, name: str, v: Value, free: list[int], free_axes: list[int], contracted_axes: Any, flipped: int
-  ) -> packing.Side:
+  ) -> panel_packing.Side:
     last = v.tile.rank - 1
-    return packing.Side(
+    return panel_packing.Side(
       v,
       free,
       self.ks,
@@ -148,7 +148,7 @@ class _TileJob(Job):
     super().__init__(code, d, *arguments)
     self.tile = code.allocate([amx.ROWS, amx.ROWS], d.accumulator)
 
-  def _units(self, side: packing.Side) -> int:
+  def _units(self, side: panel_packing.Side) -> int:
     return amx.padded(side.units)
 
   def _pack(self, part: Part, n: Any, columns: int) -> None:
@@ -210,7 +210,7 @@ class _FewColumns(Job):
     units = -(-d.right.part(0, d.cut.depths[0]).units // d.lanes) * d.lanes
     self.columns = code.allocate([d.n, units], d.multiplier.unit)
 
-  def _units(self, side: packing.Side) -> int:
+  def _units(self, side: panel_packing.Side) -> int:
     return 0  # there are no panels
 
   def _pack(self, part: Part, n: Any, columns: int) -> None:

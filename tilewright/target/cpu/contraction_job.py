@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from llvmlite import ir
 
-from tilewright.target.cpu import amx, few_columns, packing
+from tilewright.target.cpu import amx, few_columns, panel_packing
 from tilewright.target.cpu.left_operand import InPlace, Packed, Part
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
@@ -90,7 +90,7 @@ class Job:
       and (code.cost(d.rhs) <= 2 or used_once)
     )
 
-  def _units(self, side: packing.Side) -> int:
+  def _units(self, side: panel_packing.Side) -> int:
     """How many units along K a packed panel has room for."""
     return side.units
 
@@ -153,7 +153,7 @@ class Job:
     d.cut.strips.each(b, start, stop, multiply)
 
   def _pack(self, part: Part, n: Any, columns: int) -> None:
-    packing.pack(self.code, part.right, self._packed_panel(n), part.batch, n, columns)
+    panel_packing.pack(self.code, part.right, self._packed_panel(n), part.batch, n, columns)
     self._offset_sums(part, n, columns)
 
   def _ahead(self, part: Part, m: Any, rows: int, n: Any, meets_first: Any) -> _Ahead | None:
@@ -221,8 +221,8 @@ class Job:
     with accumulation(b, part.right.units, starts) as (k, accumulators, following), code.scope():
       if read:
         self._prefetch_below(tile, k)
-        line = packing.line(code, part.right, part.batch, tile.n, tile.columns, k, 1)
-        line = [packing.widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
+        line = panel_packing.line(code, part.right, part.batch, tile.n, tile.columns, k, 1)
+        line = [panel_packing.widened(b, vector, ty.register_type(d.accumulator, d.lanes)) for vector in line]
         for v, vector in enumerate(line if keep else ()):
           code.store(self._packed_panel(tile.n), [Index(k), Index(v * d.lanes, 1)], vector)
       else:
@@ -343,7 +343,7 @@ class Job:
         old = code.b.insert_element(old, one, ty.I32(c))
     else:
       old = code.load(self.accumulators, self._place(tile, r, v * d.lanes, 1 if count > 1 else 0), count)
-    old = packing.widened(code.b, old, accumulators.type)
+    old = panel_packing.widened(code.b, old, accumulators.type)
     return code.b.fadd(old, accumulators) if ty.is_float(d.accumulator) else code.b.add(old, accumulators)
 
   def _apply(self, tile: Tile, epilogue: Epilogue) -> None:

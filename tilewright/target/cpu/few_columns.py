@@ -16,7 +16,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import packing
+from tilewright.target.cpu import panel_packing
 from tilewright.target.cpu.left_operand import Part
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, for_range, mul
@@ -45,7 +45,7 @@ class Rows:
     pass
 
 
-def pack(code: Any, side: packing.Side, memory: Memory, batch: list[Index], columns: int) -> None:
+def pack(code: Any, side: panel_packing.Side, memory: Memory, batch: list[Index], columns: int) -> None:
   """Columns of B along K: `memory[column, unit]`, with zeros up to the next whole vector."""
   b, group = code.b, side.multiplier.group
   lanes = code.host.lanes_of(side.multiplier.unit)
@@ -64,7 +64,9 @@ def pack(code: Any, side: packing.Side, memory: Memory, batch: list[Index], colu
       vectors(whole, left)
 
 
-def _columns(code: Any, side: packing.Side, batch: list[Index], first: Any, columns: int, depth: int) -> list[ir.Value]:
+def _columns(
+  code: Any, side: panel_packing.Side, batch: list[Index], first: Any, columns: int, depth: int
+) -> list[ir.Value]:
   """A vector of units along K of each column, from unit `first` on."""
   b, group = code.b, side.multiplier.group
   lanes = code.host.lanes_of(side.multiplier.unit)
@@ -73,14 +75,18 @@ def _columns(code: Any, side: packing.Side, batch: list[Index], first: Any, colu
   kind = ir.VectorType(ty.register_type(side.multiplier.unit, 1), lanes)
   lines = []
   for u in range(-(-depth // group)):
-    (line,) = packing.line(code, side, batch, 0, columns, add(b, first, u), min(group, depth - u * group))
-    lines.append(packing.widened(b, line, kind))
+    (line,) = panel_packing.line(code, side, batch, 0, columns, add(b, first, u), min(group, depth - u * group))
+    lines.append(panel_packing.widened(b, line, kind))
   lines += [ty.constant(kind, 0)] * (lanes - len(lines))
-  return packing.transposed(b, lines)[:columns]
+  return panel_packing.transposed(b, lines)[:columns]
 
 
-def along(code: Any, side: packing.Side, batch: list[Index], number: Any, k: Any, depth: int, lanes: int) -> ir.Value:
+def along(
+  code: Any, side: panel_packing.Side, batch: list[Index], number: Any, k: Any, depth: int, lanes: int
+) -> ir.Value:
   """A vector of units along K of one row or column, from element `k` of the part on."""
   b = code.b
   place = side.place(batch, side.spread(number, side.free), [Index(add(b, side.start, k), 1 if depth > 1 else 0)])
-  return packing.units(code, side, packing.converted(code, side, code.value_at(side.value, place, depth)), lanes)
+  return panel_packing.units(
+    code, side, panel_packing.converted(code, side, code.value_at(side.value, place, depth)), lanes
+  )

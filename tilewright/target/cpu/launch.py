@@ -19,22 +19,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.cpu import effects, packed, remote_ops, statements, warpgroups
-from tilewright.target.cpu.blocks import CutBlock, LastPlace
+from tilewright.target.cpu import effects, remote_ops, statements, sub_byte, warpgroups
+from tilewright.target.cpu.blocks import CutBlock, PreviousBlock
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.block_ranges import block_ranges
 from tilewright.target.llvm.code import Code, Position
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
-from tilewright.target.llvm.places import places
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.dead_code import accesses
-from tilewright.tile.initial import outputs_to_poison, scratch_to_poison
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, Type
+from tilewright.tile.uninitialized import outputs_to_poison, scratch_to_poison
 
 Run: TypeAlias = Callable[[Sequence[Any], Sequence[Any]], None]  # given the indices and sizes of the grid
 
@@ -105,18 +105,18 @@ def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[
   values = kernel.scratch_values or (None,) * len(kernel.scratch)
   kinds = zip(kernel.scratch, values, strict=True)
   scratch = [_scratch(code, t, value, poison=i in fresh) for i, (t, value) in enumerate(kinds)]
-  last = _last_places(code, kernel, parallel)
+  last = _previous_blocks(code, kernel, parallel)
   return lambda indices, sizes: _instance(code, kernel, pointers, scratch, indices, sizes, last)
 
 
-def _last_places(code: Code, kernel: NativeKernel, parallel: Sequence[int]) -> dict[int, LastPlace]:
+def _previous_blocks(code: Code, kernel: NativeKernel, parallel: Sequence[int]) -> dict[int, PreviousBlock]:
   """For each written operand, by number: the copy of its block is reused by the instances that follow."""
   mapping = kernel.mapping
   if len(parallel) == len(mapping.grid):
     return {}
   written = _written_blocks(kernel)
   found = {k: m for k, m in enumerate(mapping.block_mappings) if k in written and m.keeps_overhang}
-  return {k: LastPlace(code, m.block_shape) for k, m in found.items()}
+  return {k: PreviousBlock(code, m.block_shape) for k, m in found.items()}
 
 
 def _written_blocks(kernel: NativeKernel) -> set[int]:
@@ -164,7 +164,7 @@ def emit_poison(module: ir.Module, kernel: NativeKernel, host: Host) -> ir.Funct
     aval = kernel.mapping.output_mappings[i].array_aval
     pointer = b.load(b.gep(arrays, [i64(first + i)], source_etype=PTR), typ=PTR)
     if kernel.is_packed(kernel.mapping.num_inputs + i):
-      packed.poison(code, pointer, np.dtype(aval.dtype), math.prod(aval.shape))
+      sub_byte.poison(code, pointer, np.dtype(aval.dtype), math.prod(aval.shape))
       continue
     memory = Memory(pointer, (1,), np.dtype(aval.dtype), object())
     statements.poison(code, memory, (math.prod(aval.shape),))
@@ -196,7 +196,7 @@ def _instance(
   scratch: Any,
   indices: Any,
   sizes: Any,
-  last_places: Mapping[int, LastPlace] = types.MappingProxyType({}),
+  previous_blocks: Mapping[int, PreviousBlock] = types.MappingProxyType({}),
 ) -> None:
   b, mapping = code.b, kernel.mapping
   skip = mapping.num_vmapped
@@ -220,13 +220,13 @@ def _instance(
   writebacks = []
   written = _written_blocks(kernel)
   for k, (m, index_map) in enumerate(zip(mapping.block_mappings, kernel.index_maps)):
-    kind = packed.PackedBlock if kernel.is_packed(k) else CutBlock
+    kind = sub_byte.PackedBlock if kernel.is_packed(k) else CutBlock
     block = kind(code, m, pointers[num_prefetch + k], bases[num_prefetch + k])
     if index_map is None:
       refs.append(block.whole())
       continue
-    where = places(code, m, index_map, refs[:num_prefetch], indices, code.materialise)
-    memory, writeback = block.cut(where, always_inside(mapping.grid, m, index_map), last_places.get(k))
+    where = block_ranges(code, m, index_map, refs[:num_prefetch], indices, code.materialise)
+    memory, writeback = block.cut(where, always_inside(mapping.grid, m, index_map), previous_blocks.get(k))
     refs.append(memory)
     if writeback is not None and k in written:
       writebacks.append(writeback)

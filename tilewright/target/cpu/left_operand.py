@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import packing
+from tilewright.target.cpu import panel_packing
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, i64, mul, sub
 from tilewright.target.llvm.memory import Memory
@@ -26,8 +26,8 @@ class Part:
   """A part of K: its range in both operands, and whether it is the first or the last part to be accumulated."""
 
   batch: list[Index]
-  left: packing.Side
-  right: packing.Side
+  left: panel_packing.Side
+  right: panel_packing.Side
   is_first: Any  # a bool, or an i1 where one piece of code carries out several parts
   is_last: bool
 
@@ -72,7 +72,7 @@ class Packed:
 
     def pack(m: Any, rows: int) -> None:
       with code.scope():
-        packing.pack(code, part.left, self._strip(part, m, rows), part.batch, m, rows)
+        panel_packing.pack(code, part.left, self._strip(part, m, rows), part.batch, m, rows)
 
     strips.each(code.b, start, stop, pack)
 

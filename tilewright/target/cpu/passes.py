@@ -17,7 +17,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from tilewright.target.llvm import arithmetic, structure
+from tilewright.target.llvm import arithmetic, operand_indices
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.types import TileType
 
@@ -61,7 +61,7 @@ def passes_of(block: Block, users: Mapping[Value, Sequence[Op]], worth_keeping: 
       reached: frozenset[Sink] = frozenset(sink for user, i in uses for sink in sinks_of_use(user, i))
       sinks[v] = reached
       enough = worth_keeping if not any(_enlarges(user) for user, _ in uses) else _WORTH_KEEPING_SMALL
-      if len(reached) > 1 and costs[v] >= enough and op.name not in structure.MOVES:
+      if len(reached) > 1 and costs[v] >= enough and op.name not in operand_indices.MOVES:
         # A pass of this shape that needs the tile anyway keeps it on the way.
         joined = [s for s in reached if isinstance(s, Filling) and s.shape == v.type.shape]
         new = fillings.setdefault((v.type.shape, reached), Filling(v.type.shape))
@@ -81,7 +81,7 @@ def _costs(block: Block, enough: int) -> dict[Value, int]:
     operands = sum(costs.get(o, 1) for o in op.operands if isinstance(o.type, TileType))
     if op.name in arithmetic.ELEMENTWISE:
       cost = arithmetic.cost(op.name) + operands
-    elif op.name in structure.MOVES:
+    elif op.name in operand_indices.MOVES:
       cost = operands + (1 if op.name in _CHEAP_MOVES else arithmetic.cost(op.name))
     else:
       cost = 1  # memory, or a source

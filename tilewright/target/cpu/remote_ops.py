@@ -24,10 +24,10 @@ from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.formats import width
-from tilewright.tile.initial import outputs_to_poison
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import RefType
+from tilewright.tile.uninitialized import outputs_to_poison
 
 # In the state of a call, before the arrays: the pointers that other processes use, which call of the program it is, the run, and an error's
 # message.

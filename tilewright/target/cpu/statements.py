@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.target.cpu import contraction, effects, reductions, selecting
-from tilewright.target.llvm import arithmetic, control, gathering, sorting, structure
+from tilewright.target.cpu import contraction, effects, reductions, top_k
+from tilewright.target.llvm import arithmetic, control, gathering, operand_indices, sorting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.dots import Deferred, accumulator_of
@@ -14,10 +14,10 @@ from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.formats import poison_value
-from tilewright.tile.initial import must_poison
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType, TileType, dense_strides
+from tilewright.tile.uninitialized import must_poison
 
 # --- views -------------------------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ def _window_store(code: Code, op: Op) -> None:
   places = [code.scalar_index(s) for s in starts]
 
   def write(index: list[Index], new: Any, chosen: Any) -> None:
-    where = structure.window_index(code, op, index, places)
+    where = operand_indices.window_index(code, op, index, places)
     inside = code.lanes_inside(where, ref.ref.shape, ty.lanes_of(new))
     code.store_masked(memory, where, chosen if inside is None else code.b.and_(chosen, inside), new)
 
@@ -82,7 +82,7 @@ def _window_store(code: Code, op: Op) -> None:
     code.materialise(value)
 
   def each(index: list[Index], lanes: int) -> None:
-    where = structure.window_index(code, op, index, places)
+    where = operand_indices.window_index(code, op, index, places)
     code.store_window(memory, where, ref.type.shape, code.value_at(value, index, lanes))
 
   code.nest(value.type.shape, each, reads=[value])
@@ -262,7 +262,7 @@ def _dynamic_update_slice(code: Code, op: Op) -> None:
   assert isinstance(x.type, TileType) and isinstance(update.type, TileType)
   memory = code.allocate(x.type.shape, x.type.dtype)
   code.fill(memory, x)
-  places = structure.clamped_starts(code, starts, x.type.shape, update.type.shape)
+  places = operand_indices.clamped_starts(code, starts, x.type.shape, update.type.shape)
   _fill_part(code, memory, update, places)
   code.env[op.results[0]] = memory
 
@@ -289,7 +289,7 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "scatter": gathering.scatter,
   "scatter_store": gathering.scatter_store,
   "sort": sorting.sort,
-  "top_k": selecting.top_k,
+  "top_k": top_k.top_k,
   **control.STATEMENTS,
   **effects.STATEMENTS,
 }

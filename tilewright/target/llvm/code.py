@@ -22,7 +22,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.llvm import arithmetic, locations, structure
+from tilewright.target.llvm import arithmetic, locations, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import ZERO, Index, for_range, lane
 from tilewright.target.llvm.memory import Accesses, Memory
@@ -96,13 +96,13 @@ class Code(Accesses):
     assert isinstance(op, Op), f"{v} has no value"
     if op.name == "load":
       return self.load(self.accessed(op), index, lanes)
-    if op.name in structure.SOURCES:
-      return structure.SOURCES[op.name](self, op, index, lanes)
-    operands = structure.operand_indices(self, op, index, lanes)
+    if op.name in operand_indices.SOURCES:
+      return operand_indices.SOURCES[op.name](self, op, index, lanes)
+    operands = operand_indices.operand_indices(self, op, index, lanes)
     if operands is None:  # the lanes do not stay a fixed step apart
       return self._lane_by_lane(v, index, lanes)
     args = [self.value_at(operand, i, lanes) for operand, i in operands]
-    return args[0] if op.name in structure.MOVES else self.compute(op, args)
+    return args[0] if op.name in operand_indices.MOVES else self.compute(op, args)
 
   def marked(self, owner: Op | Block | None) -> contextlib.AbstractContextManager[None]:
     """Let the instructions that are emitted inside say that they come from the line of an op."""
@@ -231,11 +231,11 @@ class Code(Accesses):
     op = v.owner
     if v in self.env or not isinstance(op, Op) or op.name == "load":
       return
-    if op.name in structure.SOURCES:
-      for operand, i in structure.HOISTABLE[op.name](op, index) if op.name in structure.HOISTABLE else ():
+    if op.name in operand_indices.SOURCES:
+      for operand, i in operand_indices.HOISTABLE[op.name](op, index) if op.name in operand_indices.HOISTABLE else ():
         self._hoist_value(operand, i, seen)
       return
-    for operand, i in structure.operand_indices(self, op, index, 1) or ():
+    for operand, i in operand_indices.operand_indices(self, op, index, 1) or ():
       self._hoist_value(operand, i, seen)
 
   # --- keeping values --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm import arithmetic, combining, structure
+from tilewright.target.llvm import arithmetic, combining, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
@@ -348,5 +348,5 @@ def combined(b: ir.IRBuilder, kind: str, dtype: np.dtype, old: ir.Value, new: ir
 
 
 for _name in ("gather", "gather_load"):
-  structure.SOURCES[_name] = gather
-  structure.HOISTABLE[_name] = hoistable
+  operand_indices.SOURCES[_name] = gather
+  operand_indices.HOISTABLE[_name] = hoistable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tilewright.runtime import dump
-from tilewright.tile.cleaning import clean
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.standard_passes import clean
 
 
 def prepared(kernel: NativeKernel) -> NativeKernel:

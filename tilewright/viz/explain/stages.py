@@ -10,8 +10,8 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.hlo.cost.devices import DEVICES, Device
+from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.value import Layout
 from tilewright.pallas.cost import instance_work
 from tilewright.pallas.nvgpu.inspection import native_kernels, tensor_columns
 from tilewright.runtime import jit, ptxas

@@ -7,7 +7,7 @@ back).
 
 Elements written beyond the edge belong to the block until another block replaces it, as in the VMEM of a TPU: the copy of such a block
 outlives the instance (`kept_between_steps`), and is filled from the array only if the block differs from that of the previous step
-(`LastPlace`).
+(`PreviousBlock`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import ELEMENTWISE
+from tilewright.target.llvm.block_ranges import BlockRange, block_ranges
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
-from tilewright.target.llvm.places import Place, places
 from tilewright.target.llvm.types import I1, I64
 from tilewright.target.nvgpu.emit import l2_hints
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
@@ -39,12 +39,12 @@ from tilewright.target.nvgpu.emit.views import Along, Array, Edge, View, is_insi
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
 from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
-from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Block as TileBlock
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
+from tilewright.tile.uninitialized import scratch_to_poison
 
 _LOADS = frozenset({"load", "window_load", "gather_load"})
 _WRITTEN = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}  # which operand
@@ -187,7 +187,7 @@ class Block:
   code: BlockCode
   mapping: BlockMapping
   array: View
-  where: tuple[Place, ...] = ()
+  where: tuple[BlockRange, ...] = ()
   safe: tuple[bool, ...] = ()
 
   @classmethod
@@ -211,7 +211,7 @@ class Block:
       array.along = whole(array.home)
     if index_map is None:
       return cls(code, m, array)
-    where = places(code, m, index_map, prefetched, indices, code.in_memory)
+    where = block_ranges(code, m, index_map, prefetched, indices, code.in_memory)
     return cls(code, m, array, tuple(where), tuple(always_inside(kernel.mapping.grid, m, index_map)))
 
   @property
@@ -320,7 +320,7 @@ def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int
   }
 
 
-class LastPlace:
+class PreviousBlock:
   """The location of the previous step's block, and the memory of its copy; every thread keeps the location in its own registers."""
 
   def __init__(self, code: BlockCode, block_shape: Sequence[BlockDim]):
@@ -337,7 +337,7 @@ class LastPlace:
     """Before the first step."""
     self.code.b.store(ir.Constant(I1, 0), self.exists)
 
-  def move(self, where: Sequence[Place]) -> ir.Value:
+  def move(self, where: Sequence[BlockRange]) -> ir.Value:
     """Whether the block differs from that of the previous step; this one becomes the last one."""
     code, b = self.code, self.code.b
     b.store(b.load(self.exists, typ=I1), self.same)
@@ -364,7 +364,7 @@ class Placed:
   """A block in shared memory, in the user's layout: copied there before the body runs, and back after it."""
 
   def __init__(
-    self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool, last: LastPlace | None = None
+    self, code: BlockCode, block: Block, ref: Value, view: View, *, is_output: bool, last: PreviousBlock | None = None
   ):
     if any(place.numbers is not None for place in block.where):
       raise errors.UnsupportedFeatureError(
@@ -397,7 +397,7 @@ class Copy:
   """
 
   def __init__(
-    self, code: BlockCode, block: Block, *, is_output: bool, is_read: bool = True, last: LastPlace | None = None
+    self, code: BlockCode, block: Block, *, is_output: bool, is_read: bool = True, last: PreviousBlock | None = None
   ):
     self.code, self.whole, self.where = code, block.array, block.where
     self.shape = tuple(block.mapping.array_aval.shape)
@@ -468,7 +468,7 @@ class Copy:
     with if_then(b, inside), self.code.scope():
       self.code.store(self.whole, at, self.code.load(self.view, index, 1))
 
-  def _last_ones(self, place: Place, size: int) -> View:
+  def _last_ones(self, place: BlockRange, size: int) -> View:
     """For each number whether it is the last of its kind: where an element is named twice, the last one is written."""
     code, b = self.code, self.code.b
     numbers = place.numbers

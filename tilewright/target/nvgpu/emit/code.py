@@ -23,10 +23,10 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.layout.algebra import without_register_copies
+from tilewright.layout.layout import LANES, Layout
 from tilewright.layout.plan import relayout
 from tilewright.layout.shared import shared_tiled
-from tilewright.layout.value import LANES, Layout
-from tilewright.target.llvm import gathering, structure
+from tilewright.target.llvm import gathering, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import cost as op_cost
 from tilewright.target.llvm.arithmetic import rounded
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
   from tilewright.target.nvgpu.passes.layouts.inference import Inferred
 
 _WORTH_KEEPING = 6
-MOVES = frozenset(structure.MOVES) | {"recast"}  # ops that ask their operands for elements elsewhere
+MOVES = frozenset(operand_indices.MOVES) | {"recast"}  # ops that ask their operands for elements elsewhere
 
 
 # Ops that take a tile in a form of their own: `rule(code, op, i)` makes it of operand i, and says whether it did.
@@ -558,6 +558,6 @@ class BlockCode(Passes):
     op = v.owner
     if v in self.env or not isinstance(op, Op) or op.name in ("load", "window_load"):
       return 1
-    if op.name in structure.SOURCES or (op.name == "broadcast" and op.operands[0].tile.is_scalar):
+    if op.name in operand_indices.SOURCES or (op.name == "broadcast" and op.operands[0].tile.is_scalar):
       return 1
     return op_cost(op.name) + sum(self.cost(o) for o in op.operands if isinstance(o.type, TileType))

@@ -17,8 +17,8 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
+from tilewright.layout.layout import LANES
 from tilewright.layout.shared import SharedLayout, shared_tiled
-from tilewright.layout.value import LANES
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.loops import Index, i64

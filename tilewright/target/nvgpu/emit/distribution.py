@@ -23,7 +23,7 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.build import blocked_for, strided
-from tilewright.layout.value import LANE, LANES, WARP, Layout, Term
+from tilewright.layout.layout import LANE, LANES, WARP, Layout, Term
 from tilewright.layout.vectors import vector_width, vectors
 from tilewright.target.llvm.loops import ZERO, Index
 from tilewright.target.llvm.types import I32, I64

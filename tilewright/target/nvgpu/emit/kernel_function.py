@@ -131,7 +131,7 @@ class Frame:
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
     self.placed: dict[Value, View] = {}  # buffers of blocks in shared memory, in the user's layout
-    self.last: dict[int, blocks.LastPlace] = {}  # of blocks whose copies outlive a step, by position
+    self.last: dict[int, blocks.PreviousBlock] = {}  # of blocks whose copies outlive a step, by position
 
   def tensor_map(self, m: TensorMap) -> ir.Argument:
     """The parameter of a tensor map, after all others."""
@@ -168,7 +168,7 @@ class Frame:
     """Before the steps of a point of the parallel dimensions: no block has been loaded yet."""
     for k in blocks.kept_between_steps(self.kernel, parallel_dims(self.kernel)):
       if k not in self.last:
-        self.last[k] = blocks.LastPlace(code, self.mapping.block_mappings[k].block_shape)
+        self.last[k] = blocks.PreviousBlock(code, self.mapping.block_mappings[k].block_shape)
       self.last[k].forget()
 
   def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm import structure
+from tilewright.target.llvm import operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index
 from tilewright.target.nvgpu.emit import views
@@ -57,8 +57,8 @@ def bits_at(code: Any, v: Value, index: Sequence[Index], lanes: int) -> ir.Value
   if known is None and isinstance(op, Op):
     if op.name == "convert" and ty.is_half(dtype) and op.operands[0].tile.dtype == np.float32:
       return narrowed(b, code.value_at(op.operands[0], index, lanes), dtype)
-    if op.name in structure.MOVES:
-      operands = structure.operand_indices(code, op, index, lanes)
+    if op.name in operand_indices.MOVES:
+      operands = operand_indices.operand_indices(code, op, index, lanes)
       if operands is not None:
         return bits_at(code, *operands[0], lanes)
   return narrowed(b, code.value_at(v, index, lanes), dtype)

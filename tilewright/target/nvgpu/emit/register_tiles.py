@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.layout.value import Layout
+from tilewright.layout.layout import Layout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.distribution import Held

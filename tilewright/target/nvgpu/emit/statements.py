@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.target.llvm import control, structure
+from tilewright.target.llvm import control, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
@@ -20,8 +20,8 @@ from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.layouts import hints
 from tilewright.tile.formats import poison_value
-from tilewright.tile.initial import must_poison
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.uninitialized import must_poison
 
 
 def _view(code: BlockCode, ref: Value) -> View:
@@ -98,7 +98,7 @@ def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
     return True
   if op.name == "load":
     return op.operands[0] is ref or _view(code, op.operands[0]).base is not base
-  if op.name in MOVES or op.name in structure.SOURCES:
+  if op.name in MOVES or op.name in operand_indices.SOURCES:
     return base not in code.bases_read(value)
   return all(_reads_own_elements(code, o, ref) for o in op.operands)
 
@@ -115,7 +115,7 @@ def _window_store(code: BlockCode, op: Op) -> None:
     inside = views.with_edges(view, ref.ref.shape)
 
     def write(index: list[Index], new: Any, chosen: Any) -> None:
-      views.store_where(code.b, inside, structure.window_index(code, op, index, places), new, chosen)
+      views.store_where(code.b, inside, operand_indices.window_index(code, op, index, places), new, chosen)
 
     store_where(code, view, *found, write, writes=view, layout=code.wanted(op, 1))
     return
@@ -123,7 +123,7 @@ def _window_store(code: BlockCode, op: Op) -> None:
     code.materialise(value)
 
   def each(index: list[Index], lanes: int) -> None:
-    where = structure.window_index(code, op, index, places)
+    where = operand_indices.window_index(code, op, index, places)
     code.store_window(view, where, ref.type.shape, code.value_at(value, index, lanes))
 
   code.nest(value.tile.shape, each, reads=[value], writes=view, layout=code.wanted(op, 1))
@@ -210,7 +210,7 @@ def _dynamic_update_slice(code: BlockCode, op: Op) -> None:
   x, update, *starts = op.operands
   memory = code.allocate(x.tile.shape, x.tile.dtype)
   code.fill(memory, x)
-  _fill_part(code, memory, update, structure.clamped_starts(code, starts, x.tile.shape, update.tile.shape))
+  _fill_part(code, memory, update, operand_indices.clamped_starts(code, starts, x.tile.shape, update.tile.shape))
   code.env[op.results[0]] = memory
 
 

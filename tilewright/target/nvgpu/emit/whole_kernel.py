@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright import errors
+from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.value import Layout
 from tilewright.target.llvm import buffers
 from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from tilewright import errors
 from tilewright.runtime import cache, cuda, dump, jit, linking, printing
+from tilewright.target.llvm.code_cache import CodeCache
 from tilewright.target.llvm.identity import identity
-from tilewright.target.llvm.kept import Kept
 from tilewright.target.llvm.prepared import prepared
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Family
@@ -76,8 +76,8 @@ def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
   return architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
 
 
-def _new_kept() -> Kept[Resident]:
-  return Kept("nvgpu", _link, Resident.register, Resident.hold, Resident.free)
+def _new_kept() -> CodeCache[Resident]:
+  return CodeCache("nvgpu", _link, Resident.register, Resident.hold, Resident.free)
 
 
 _kept = _new_kept()
@@ -160,7 +160,7 @@ def _compile_for(
   from tilewright.target.nvgpu import compile_ptx
   from tilewright.target.nvgpu.host import handler
   from tilewright.target.nvgpu.passes.hand_written import is_by_hand
-  from tilewright.tile.initial import outputs_at_computed_places, outputs_to_poison
+  from tilewright.tile.uninitialized import outputs_at_computed_places, outputs_to_poison
 
   kernel = prepared(kernel)
   ptx, launch = compile_ptx(kernel, machine, num_warps, cluster)

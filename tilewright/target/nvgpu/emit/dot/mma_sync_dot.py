@@ -23,10 +23,10 @@ from llvmlite import ir
 
 from tilewright.layout.access import VECTOR, accesses
 from tilewright.layout.algebra import transposed, without_register_copies
+from tilewright.layout.layout import Layout
 from tilewright.layout.plan import Plan, relayout
 from tilewright.layout.shared import AnyShared, SharedLayout, StridedShared
-from tilewright.layout.trip import Trip
-from tilewright.layout.value import Layout
+from tilewright.layout.through_shared_memory import Trip
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch import MMA

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm import structure
+from tilewright.target.llvm import operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
@@ -150,7 +150,7 @@ def sources(code: Any, v: Value, parts: int) -> list[Value] | None:
     return [v] if memory.in_global else []
   if v in code.env or not isinstance(op, Op):
     return None
-  if op.name in structure.SOURCES:
+  if op.name in operand_indices.SOURCES:
     return [] if op.name in ("constant", "iota") else None
   if not _keeps_parts(op, math.prod(sizes) // parts):
     return None
@@ -175,7 +175,7 @@ def _keeps_parts(op: Op, length: int) -> bool:
     case "transpose":
       moved = [d for d, p in enumerate(op.attrs["permutation"]) if d != p]
       return not moved or (moved[0] > 0 and length % math.prod(shape[moved[0] :]) == 0)
-  return op.name not in structure.MOVES and all(o.tile.shape in ((), shape) for o in op.operands)
+  return op.name not in operand_indices.MOVES and all(o.tile.shape in ((), shape) for o in op.operands)
 
 
 def memory_of(code: Any, v: Value) -> View | None:

@@ -23,9 +23,9 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.layout.access import best_access
+from tilewright.layout.layout import LANES, Layout
 from tilewright.layout.options import Warpgroups, wgmma_ways
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.value import LANES, Layout
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch import WGMMA
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers

@@ -21,8 +21,8 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.layout.algebra import transposed
+from tilewright.layout.layout import OFFSET
 from tilewright.layout.shared import SharedLayout
-from tilewright.layout.value import OFFSET
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32

@@ -22,8 +22,8 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.layout.algebra import projected
-from tilewright.layout.value import LANE, Layout
-from tilewright.layout.value import WARP as WARPS
+from tilewright.layout.layout import LANE, Layout
+from tilewright.layout.layout import WARP as WARPS
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.combining import identity

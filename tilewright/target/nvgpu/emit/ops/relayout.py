@@ -20,11 +20,11 @@ from llvmlite import ir
 
 from tilewright.layout import access
 from tilewright.layout.algebra import without_register_copies
+from tilewright.layout.layout import LANE, REGISTER, WARP, Layout
 from tilewright.layout.plan import Plan
 from tilewright.layout.shared import AnyShared
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
-from tilewright.layout.trip import Trip
-from tilewright.layout.value import LANE, REGISTER, WARP, Layout
+from tilewright.layout.through_shared_memory import Trip
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of

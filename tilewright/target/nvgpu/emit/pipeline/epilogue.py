@@ -20,8 +20,8 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.layout.access import best_access
+from tilewright.layout.layout import Layout
 from tilewright.layout.shared import shared_for_matrix
-from tilewright.layout.value import Layout
 from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.types import I16, I32, I64
 from tilewright.target.nvgpu.emit import views

@@ -35,10 +35,10 @@ from tilewright.target.nvgpu.emit.units import cp_async, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.tile.grid import Blocked, Squeezed
-from tilewright.tile.initial import outputs_written_first
 from tilewright.tile.ir import Function, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ranges import always_inside
+from tilewright.tile.uninitialized import outputs_written_first
 
 _MOST_STAGES = 4
 _SWIZZLED_STAGES = 2  # more take room from other CTAs: level or slower in attention on an H200

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm import structure
+from tilewright.target.llvm import operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, shifted
 from tilewright.target.llvm.memory import Memory
@@ -56,7 +56,7 @@ def _pair(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
       return code.b.bitcast(code.value_at(op.operands[0], index[:-1], 1), I32)
     elif op.name in ("mul", "add", "sub"):
       return _arithmetic(code.b, op.name, kind, *(pair_at(code, operand, index) for operand in op.operands))
-    elif op.name in structure.MOVES:
+    elif op.name in operand_indices.MOVES:
       return _moved(code, op, index)
     elif op.name == "convert" and op.operands[0].tile.dtype == np.float32:
       both = code.value_at(op.operands[0], [*index[:-1], _two(index[-1])], 2)
@@ -90,7 +90,7 @@ def _arithmetic(b: ir.IRBuilder, name: str, kind: str, x: ir.Value, y: ir.Value)
 
 def _moved(code: Any, op: Op, index: Sequence[Index]) -> ir.Value:
   """Of an operand: a pair, one element twice, or two elements."""
-  found = structure.operand_indices(code, op, [*index[:-1], _two(index[-1])], 2)
+  found = operand_indices.operand_indices(code, op, [*index[:-1], _two(index[-1])], 2)
   if found is not None:
     ((x, places),) = found
     if all(i.step == 0 for i in places):
@@ -172,8 +172,8 @@ def _half_of_two(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
 def _half(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
   """One element as the 16 bits that memory has; those that lie in memory are not looked at."""
   op = v.owner
-  if v not in code.env and isinstance(op, Op) and op.name in structure.MOVES:
-    found = structure.operand_indices(code, op, index, 1)
+  if v not in code.env and isinstance(op, Op) and op.name in operand_indices.MOVES:
+    found = operand_indices.operand_indices(code, op, index, 1)
     assert found is not None
     ((x, places),) = found
     return _half(code, x, places)

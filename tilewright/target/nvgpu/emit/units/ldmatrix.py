@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.layout.access import VECTOR, Access, best_access
 from tilewright.layout.algebra import without_register_copies
-from tilewright.layout.value import Layout
+from tilewright.layout.layout import Layout
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.ops.relayout import load, store

@@ -20,7 +20,7 @@ from llvmlite import ir
 
 from tilewright.layout.build import repeated
 from tilewright.layout.fragments import MMA
-from tilewright.layout.value import Layout
+from tilewright.layout.layout import Layout
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.emit.units.threads import WARP
 

@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tilewright.layout.build import repeated
 from tilewright.layout.fragments import wgmma_accumulator
-from tilewright.layout.value import Layout
+from tilewright.layout.layout import Layout
 from tilewright.target.llvm.types import F32, I32, I64, VOID
 
 ROWS, DEPTH = 64, 16  # of an instruction on halves

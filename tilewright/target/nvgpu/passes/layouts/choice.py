@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 
 from tilewright import errors
 from tilewright.layout.build import blocked_for
-from tilewright.layout.value import Layout, read_layout
+from tilewright.layout.layout import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.distribution import MOST_SUMS
 from tilewright.target.nvgpu.passes.layouts.hints import accumulators as layouts_of_accumulators
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
 from tilewright.tile.dead_code import base_of
-from tilewright.tile.initial import scratch_to_poison
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ops import OPS
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.types import RefType
+from tilewright.tile.uninitialized import scratch_to_poison
 
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.passes.layouts.inference import Inferred

@@ -41,8 +41,8 @@ from tilewright.layout.constraints import (
   Variable,
   Work,
 )
+from tilewright.layout.layout import Layout, read_layout
 from tilewright.layout.shared import SWIZZLES, shared_tiled
-from tilewright.layout.value import Layout, read_layout
 from tilewright.target.nvgpu.emit.distribution import MOST_SUMS
 from tilewright.target.nvgpu.passes.layouts import hints
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import dot, reads_shared_directly

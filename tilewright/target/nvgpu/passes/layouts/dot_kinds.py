@@ -16,9 +16,9 @@ import numpy as np
 
 from tilewright.layout.build import blocked_for
 from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed, Variable
+from tilewright.layout.layout import OFFSET
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_tiled
-from tilewright.layout.value import OFFSET
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
 from tilewright.target.nvgpu.emit.distribution import MOST_SUMS
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes

@@ -12,10 +12,10 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.layout.algebra import inverse
+from tilewright.layout.layout import LANE, LANES, REGISTER, WARP, Layout
 from tilewright.layout.options import mma_options, wgmma_ways
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.transforms import Transform, read_transforms, transformed, transforms_text
-from tilewright.layout.value import LANE, LANES, REGISTER, WARP, Layout
 from tilewright.target.nvgpu.arch import WGMMA, Arch
 from tilewright.target.nvgpu.emit.views import one_of
 from tilewright.tile.ir import Op, Value

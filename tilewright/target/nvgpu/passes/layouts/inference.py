@@ -17,9 +17,9 @@ from collections.abc import Collection, Mapping
 
 from tilewright import errors
 from tilewright.layout.constraints import Hint, Located, Place
+from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
-from tilewright.layout.value import Layout
 from tilewright.target.nvgpu.arch import ARCHS, FMA, MMA, WGMMA, Arch
 from tilewright.target.nvgpu.passes.layouts.constraints import constrain_function
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import reads_shared_directly

@@ -18,8 +18,8 @@ from collections.abc import Callable
 
 from tilewright import errors
 from tilewright.layout.algebra import reshaped, restricted, transposed, unsliced, without_register_copies
-from tilewright.layout.value import Layout
-from tilewright.target.llvm import structure
+from tilewright.layout.layout import Layout
+from tilewright.target.llvm import operand_indices
 from tilewright.tile.ir import Op, Value, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
 from tilewright.tile.types import TileType
@@ -33,7 +33,7 @@ def operand_layout(op: Op, i: int, layout: Layout | None) -> Layout | None:
     return None
   if op.name == "gather" and i == 0:
     return None
-  if op.name not in structure.MOVES:
+  if op.name not in operand_indices.MOVES:
     return layout if op.operands[i].tile.shape == layout.shape else None
   rule = _RULES.get(op.name)
   if rule is None or i:

@@ -22,7 +22,7 @@ from tilewright.tile.native import index_entries
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class BlockRange:
   """A block along one dimension: `size` elements from `start` on, of which `count` count; or those that `numbers` names."""
 
   size: int
@@ -31,14 +31,14 @@ class Place:
   numbers: Memory | None = None
 
 
-def places(
+def block_ranges(
   code: Code,
   m: BlockMapping,
   index_map: Function,
   prefetched: Sequence[Memory],
   indices: Sequence[Any],
   keep: Callable[[Value], Memory],
-) -> list[Place]:
+) -> list[BlockRange]:
   """Run an index map. Numbers of elements are kept in memory."""
   count = len(indices)
   for param, i in zip(index_map.params[:count], indices):
@@ -49,19 +49,19 @@ def places(
       code.env.pop(result, None)  # of other indices, where the map ran before
   with code.scope():
     code.block(index_map.body)
-    return [_place(code, dim, entry, keep) for dim, entry in zip(m.block_shape, index_entries(m, index_map))]
+    return [_block_range(code, dim, entry, keep) for dim, entry in zip(m.block_shape, index_entries(m, index_map))]
 
 
-def _place(code: Code, dim: Any, entry: Any, keep: Callable[[Value], Memory]) -> Place:
+def _block_range(code: Code, dim: Any, entry: Any, keep: Callable[[Value], Memory]) -> BlockRange:
   if isinstance(dim, Indirect):
-    return Place(dim.block_size, numbers=keep(entry[0]))
+    return BlockRange(dim.block_size, numbers=keep(entry[0]))
   first = code.scalar_index(entry[0])
   match dim:
     case Blocked(size):
-      return Place(size, mul(code.b, first, size))
+      return BlockRange(size, mul(code.b, first, size))
     case Element(size, (low, _)):
-      return Place(size, add(code.b, first, -low))
+      return BlockRange(size, add(code.b, first, -low))
     case BoundedSlice(size):
-      return Place(size, first, code.scalar_index(entry[1]))
+      return BlockRange(size, first, code.scalar_index(entry[1]))
   assert isinstance(dim, Squeezed)
-  return Place(1, first)
+  return BlockRange(1, first)

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from tilewright.runtime import cache, jit, linking
-from tilewright.target.llvm.kept import Kept
+from tilewright.target.llvm.code_cache import CodeCache
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def recording():
     loaded.append(name)
     return code.decode()
 
-  return Kept("test", load), loaded
+  return CodeCache("test", load), loaded
 
 
 def refuse() -> bytes:
@@ -34,17 +34,17 @@ def refuse() -> bytes:
 
 
 def test_what_nobody_has_is_made_and_then_found():
-  kept, loaded = recording()
-  assert kept.find("aa") is None
-  assert kept.make("aa", lambda: b"one") == kept.make("aa", refuse) == kept.find("aa") == "one"
+  code_cache, loaded = recording()
+  assert code_cache.find("aa") is None
+  assert code_cache.make("aa", lambda: b"one") == code_cache.make("aa", refuse) == code_cache.find("aa") == "one"
   assert loaded == ["aa"]
 
 
 def test_another_process_finds_it_on_disk():
   recording()[0].make("aa", lambda: b"one")
-  kept, loaded = recording()
-  assert kept.find("aa") == kept.make("aa", refuse) == "one"
-  assert loaded == ["aa"] and kept.find("bb") is None
+  code_cache, loaded = recording()
+  assert code_cache.find("aa") == code_cache.make("aa", refuse) == "one"
+  assert loaded == ["aa"] and code_cache.find("bb") is None
 
 
 def test_a_damaged_entry_is_reported_and_made_anew(folder):
@@ -59,7 +59,7 @@ def test_a_damaged_entry_is_reported_and_made_anew(folder):
 
 
 def test_threads_that_ask_at_once_get_one():
-  kept, loaded = recording()
+  code_cache, loaded = recording()
   together = threading.Barrier(4)
 
   def build() -> bytes:
@@ -67,7 +67,7 @@ def test_threads_that_ask_at_once_get_one():
     return b"one"
 
   with concurrent.futures.ThreadPoolExecutor(4) as pool:
-    assert set(pool.map(lambda _: kept.make("aa", build), range(4))) == {"one"}
+    assert set(pool.map(lambda _: code_cache.make("aa", build), range(4))) == {"one"}
   assert loaded == ["aa"]
 
 

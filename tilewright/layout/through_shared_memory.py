@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from tilewright.layout.access import VECTOR, Access, accesses, best_access
 from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.atoms import Atom, Slots
+from tilewright.layout.layout import OFFSET, REGISTER, Layout, layout
 from tilewright.layout.shared import BANK_BYTES, AnyShared, SharedLayout, Swizzle, lanes_together, shared_tiled
-from tilewright.layout.value import OFFSET, REGISTER, Layout, layout
 
 _WIDEST = 16  # bytes a lane moves with one instruction
 WAVEFRONT, ISSUE, LATENCY = 4, 1, 280  # quarter cycles of an SM; store, barrier and load one after another

@@ -12,7 +12,7 @@ from jax import lax
 
 from tests.cpu.native import agrees
 from tilewright.pallas import cpu
-from tilewright.target.cpu import cutting, hosts
+from tilewright.target.cpu import cache_blocking, hosts
 
 S = jax.ShapeDtypeStruct
 AVX512, AVX2 = hosts.of({"avx512f"}), hosts.of({"avx2", "fma"})
@@ -21,7 +21,7 @@ on_the_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="cuts are
 
 @given(st.integers(1, 5000), st.integers(1, 14))
 def test_strips_have_all_rows_and_about_one_height(rows, most):
-  strips = cutting.strips(rows, most)
+  strips = cache_blocking.strips(rows, most)
   assert strips.tall * strips.height + strips.short * (strips.height - 1) == rows
   assert 1 <= strips.height <= most and strips.tall >= 1
   assert strips.count == -(-rows // most)
@@ -29,7 +29,7 @@ def test_strips_have_all_rows_and_about_one_height(rows, most):
 
 @given(st.integers(1, 5000), st.integers(1, 14), st.integers(0, 400))
 def test_a_strip_begins_where_the_one_before_it_ends(rows, most, number):
-  strips = cutting.strips(rows, most)
+  strips = cache_blocking.strips(rows, most)
   heights = [strips.height] * strips.tall + [strips.height - 1] * strips.short
   number = min(number, strips.count - 1)
   assert strips.first_row(None, number) == sum(heights[:number])
@@ -37,7 +37,7 @@ def test_a_strip_begins_where_the_one_before_it_ends(rows, most, number):
 
 @given(st.sampled_from([AVX512, AVX2]), st.integers(15, 5000), st.integers(1, 20000), st.sampled_from([1, 2, 4]))
 def test_what_is_packed_at_a_time_fits_the_second_cache(host, rows, depth, group):
-  cut = cutting.cut(host, rows, 14, depth, group, panel_bytes=128, unit_bytes=4)
+  cut = cache_blocking.cut(host, rows, 14, depth, group, panel_bytes=128, unit_bytes=4)
   assert sum(cut.depths) == depth and all(d == cut.depths[0] >= cut.depths[-1] > 0 for d in cut.depths[:-1])
   assert all(d % group == 0 for d in cut.depths[:-1])
   units = -(-cut.depths[0] // group)

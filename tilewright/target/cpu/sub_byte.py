@@ -21,13 +21,13 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.cpu import statements
-from tilewright.target.cpu.blocks import CutBlock, LastPlace
+from tilewright.target.cpu.blocks import CutBlock, PreviousBlock
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import extended
+from tilewright.target.llvm.block_ranges import BlockRange
 from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
-from tilewright.target.llvm.places import Place
 from tilewright.tile.formats import poison_value, width
 
 _AT_ONCE = 64  # elements of a vector
@@ -37,7 +37,7 @@ class PackedBlock(CutBlock):
   """A block of a packed array: always a copy, with a byte for each element."""
 
   def cut(
-    self, where: list[Place], always_inside: Sequence[bool], last: LastPlace | None
+    self, where: list[BlockRange], always_inside: Sequence[bool], last: PreviousBlock | None
   ) -> tuple[Memory, Callable[[], None]]:
     sizes = [where[i].size for i in self.kept]
     copy = self.code.allocate(sizes, self.dtype)
@@ -50,7 +50,7 @@ class PackedBlock(CutBlock):
       self._copy_valid(where, copy, into_copy=True)
     return dataclasses.replace(copy, base=self.base), lambda: self._copy_valid(where, copy, into_copy=False)
 
-  def _copy_valid(self, where: list[Place], copy: Memory, *, into_copy: bool) -> None:
+  def _copy_valid(self, where: list[BlockRange], copy: Memory, *, into_copy: bool) -> None:
     b = self.code.b
 
     def copy_run(in_array: list[Any], in_block: list[Any], count: Any) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from tilewright.target.llvm import arithmetic, structure
+from tilewright.target.llvm import arithmetic, operand_indices
 from tilewright.tile.ir import Block, Op
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import RefType, TileType
@@ -75,7 +75,7 @@ def _op(op: Op, lanes: int) -> float:
     return _VECTOR * vectors
   if op.name == "cumulative":
     return _RUNNING * vectors
-  if op.name in structure.MOVES or op.name in structure.SOURCES or elements == 1:
+  if op.name in operand_indices.MOVES or op.name in operand_indices.SOURCES or elements == 1:
     return 0.0
   return _ELEMENT * elements
 

@@ -1,6 +1,6 @@
 """A content-addressed cache of native code: in this process, else on disk, else compiled now.
 
-    code = Kept("cpu", link)        `link(name, bytes)` brings code into memory
+    code = CodeCache("cpu", link)        `link(name, bytes)` brings code into memory
     code.find(name)                 it, if this process or the disk has the code
     code.make(name, build)          it, of `build()`, which is kept for the next process
 
@@ -24,7 +24,7 @@ Linked = TypeVar("Linked")
 _FIRST_SWEEP = 128
 
 
-class Kept(Generic[Linked]):
+class CodeCache(Generic[Linked]):
   """The code of one target. `kind` is its folder in the cache on disk.
 
   `register` tells XLA of code that was linked. `use` makes what the caller gets (never None), while nothing can free the code. Where code

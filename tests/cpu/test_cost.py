@@ -12,7 +12,7 @@ from jax import lax
 from tests.support.native_kernels import native_kernel
 from tilewright import pallas as pl
 from tilewright.target import cpu
-from tilewright.target.cpu import hosts, work
+from tilewright.target.cpu import cost, hosts
 
 S = jax.ShapeDtypeStruct
 LANES = 16
@@ -23,7 +23,7 @@ def time_of(body, rows, columns=128, out=None):
     o_ref[...] = body(x_ref[...])
 
   out = out or S((rows, columns), jnp.float32)
-  return work.nanoseconds(native_kernel(kernel, out, jnp.zeros((rows, columns))), LANES)
+  return cost.nanoseconds(native_kernel(kernel, out, jnp.zeros((rows, columns))), LANES)
 
 
 def test_more_work_takes_longer():
@@ -51,10 +51,10 @@ def test_loops_count_as_often_as_they_run():
 @given(st.floats(1, 1e12), st.floats(1, 1e12))
 def test_threads_grow_with_the_work_and_slower_than_it(one, other):
   less, more = sorted((one, other))
-  assert 1 <= work.threads(less) <= work.threads(more) <= work.ANY
+  assert 1 <= cost.threads(less) <= cost.threads(more) <= cost.ANY
   # Waking threads never costs more than what they take off the calling one.
-  n = work.threads(more)
-  assert n == 1 or work._WAKE * n <= more
+  n = cost.threads(more)
+  assert n == 1 or cost._WAKE * n <= more
 
 
 @pytest.mark.parametrize("rows, several", [(64, False), (8192, True)])
