@@ -53,7 +53,7 @@ def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = Fa
 
     fused.defvjp(
       lambda args, kwargs: (fused(args, kwargs), (args, kwargs)),
-      lambda kept, g: jax.vjp(lambda a, k: f(*a, **k), *kept)[1](g),
+      lambda residuals, g: jax.vjp(lambda a, k: f(*a, **k), *residuals)[1](g),
     )
 
     @functools.wraps(f)

@@ -216,9 +216,9 @@ def replace_pallas() -> Replacement:
         for name, module in list(sys.modules.items())
         if before.get(name) is not module and not _below(name, ("tilewright", "__main__"))
       }
-      stood_in = {name for name in loaded if _below(name, (PALLAS, MOSAIC))}
-      ours = lambda home: home in stood_in or _below(home, ("tilewright.pallas", "tilewright.tile"))
-      forgotten = {*stood_in, *_bound_to(loaded, ours)}
+      replaced_names = {name for name in loaded if _below(name, (PALLAS, MOSAIC))}
+      ours = lambda home: home in replaced_names or _below(home, ("tilewright.pallas", "tilewright.tile"))
+      forgotten = {*replaced_names, *_bound_to(loaded, ours)}
       for name in forgotten:
         if name.rpartition(".")[0] not in forgotten:
           _take_attribute(name)

@@ -139,9 +139,9 @@ def test_a_process_is_at_rest_when_none_of_its_threads_runs():
   thread.start()
   time.sleep(0.02)  # it runs by now, or waits for a processor
   with pytest.raises(RuntimeError, match="has been running"):
-    bench.come_to_rest(patience=0.02)
+    bench.wait_until_idle(patience=0.02)
   thread.join()
-  bench.come_to_rest()
+  bench.wait_until_idle()
 
 
 def test_a_kernel_is_compiled_in_a_process_of_its_own():

@@ -182,8 +182,8 @@ def test_a_kernel_with_side_effects_stays():
     (pltpu.SideEffectType.SIDE_EFFECTING, 1, 2),
   ],
 )
-def test_side_effects_that_follow_the_dataflow_go_with_the_outputs_and_are_not_merged(said, unused, equal):
-  call = lambda x: run(pointwise(jnp.sin), x, compiler_params=pltpu.CompilerParams(has_side_effects=said))
+def test_side_effects_that_follow_the_dataflow_go_with_the_outputs_and_are_not_merged(declared, unused, equal):
+  call = lambda x: run(pointwise(jnp.sin), x, compiler_params=pltpu.CompilerParams(has_side_effects=declared))
 
   def calls(f):
     return jax.jit(f).lower(arange(4)).compile().as_text().count("custom-call(")
@@ -193,9 +193,9 @@ def test_side_effects_that_follow_the_dataflow_go_with_the_outputs_and_are_not_m
 
 
 @pytest.mark.target("portable")
-@pytest.mark.parametrize("said", ["invalid", 1, None, "pure"])
-def test_an_unknown_kind_of_side_effects_is_refused(said):
-  params = pltpu.CompilerParams(has_side_effects=said)
+@pytest.mark.parametrize("declared", ["invalid", 1, None, "pure"])
+def test_an_unknown_kind_of_side_effects_is_refused(declared):
+  params = pltpu.CompilerParams(has_side_effects=declared)
   with pytest.raises(ValueError, match=r"Invalid side effect type: .* has_side_effects must be True, False or"):
     run(pointwise(jnp.sin), arange(4), compiler_params=params)
 

@@ -311,12 +311,12 @@ def test_an_output_that_serves_as_memory_of_a_core():
   np.testing.assert_array_equal(total, x[-1].sum(0))
 
 
-@pytest.mark.parametrize("said", [None, ("parallel",)])
+@pytest.mark.parametrize("declared", [None, ("parallel",)])
 @pytest.mark.parametrize(
   "block, index_map, expected",
   [(None, None, []), (8, lambda i: (0,), []), (8, lambda i: (i // 2,), []), (8, lambda i: (i,), [0])],
 )
-def test_an_input_that_is_written_carries_its_contents(said, block, index_map, expected):
+def test_an_input_that_is_written_carries_its_contents(declared, block, index_map, expected):
   """An input that is aliased to an output may be written: later instances see that."""
 
   def kernel(x_ref, o_ref):
@@ -330,6 +330,6 @@ def test_an_input_that_is_written_carries_its_contents(said, block, index_map, e
     in_specs=[pl.BlockSpec() if block is None else pl.BlockSpec((block,), index_map)],
     out_specs=pl.BlockSpec((8,), lambda i: (i,)),
     input_output_aliases={0: 0},
-    compiler_params=None if said is None else pltpu.CompilerParams(dimension_semantics=said),
+    compiler_params=None if declared is None else pltpu.CompilerParams(dimension_semantics=declared),
   )
   assert dims(call, S((64,), F32)) == expected

@@ -18,7 +18,7 @@ from tilewright import errors
 from tilewright.tune import keys, missing, table
 from tilewright.tune.content import content
 from tilewright.tune.keys import Key
-from tilewright.tune.processes import Nursery
+from tilewright.tune.processes import ForkServer
 from tilewright.tune.shapes import distance
 
 X = jax.ShapeDtypeStruct((64,), jnp.float32)
@@ -167,8 +167,8 @@ def test_merging_takes_the_faster_entry(tmp_path):
 
 
 def test_sixteen_processes_write_one_table():
-  with Nursery({}, imports=("tilewright.tune.table", "table_writer")) as nursery:
-    workers = [nursery.start("table_writer:serve") for _ in range(16)]
+  with ForkServer({}, imports=("tilewright.tune.table", "table_writer")) as fork_server:
+    workers = [fork_server.start("table_writer:serve") for _ in range(16)]
     for n, worker in enumerate(workers):
       worker.post({"who": n})
     assert [w.wait(200)["problems"] for w in workers] == [0] * 16

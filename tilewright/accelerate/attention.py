@@ -93,13 +93,13 @@ class _Slice:
   leaves: frozenset[Node]
 
 
-def _slice(root: Node, most: int = 200) -> _Slice:
+def _slice(root: Node, max_nodes: int = 200) -> _Slice:
   nodes: dict[Node, None] = {}
   dots: set[Node] = set()
   leaves: set[Node] = set()
 
   def visit(node: Node) -> None:
-    if node in nodes or len(nodes) > most:
+    if node in nodes or len(nodes) > max_nodes:
       return
     if node.opcode == "dot":
       dots.add(node)
@@ -111,7 +111,7 @@ def _slice(root: Node, most: int = 200) -> _Slice:
     nodes[node] = None
 
   visit(root)
-  if len(nodes) > most:
+  if len(nodes) > max_nodes:
     leaves.add(root)
   return _Slice(tuple(nodes), frozenset(dots), frozenset(leaves))
 
@@ -417,14 +417,14 @@ def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> 
     given[mask] = own
     hidden = hidden | spread(~own if first_polarity(first, mask) else own, axes.of(mask), order, sizes)
 
-  def turned(x: np.ndarray, node: Node) -> np.ndarray:
+  def transposed(x: np.ndarray, node: Node) -> np.ndarray:
     found = matrices(x, node, scores, axes)
     return found if first.keys_last else np.swapaxes(found, -1, -2)
 
-  s, p, seen = turned(s, scores), turned(p, dp), turned(~hidden, scores)
+  s, p, seen = transposed(s, scores), transposed(p, dp), transposed(~hidden, scores)
   for factor in (1.0, *_LARGER):
     larger = given | {scores: factor * given[scores], dp: factor * given[dp]}
-    y = turned(evaluate(part.nodes, axes, sizes, larger)[root], root)
+    y = transposed(evaluate(part.nodes, axes, sizes, larger)[root], root)
     w, slope = softmax(first.scale * factor * s, seen), factor * p
     expected = first.scale * w * (slope - (w * slope).sum(-1, keepdims=True))
     if not np.allclose(y, expected, rtol=1e-7, atol=_CLOSE * factor):

@@ -75,8 +75,8 @@ class Rewrite:
 
     def forward(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
       q, k, v = (x.astype(dtype) for x in (_heads(q, rows[m.scores]), k[None], v[None]))
-      out, kept = attention_forward(plan, q, k, v)
-      return out, kept[4]
+      out, residuals = attention_forward(plan, q, k, v)
+      return out, residuals[4]
 
     (out, lse), names = library.call(forward, [q, k, v], first, self.platform, self.codes)
     self.names += names
@@ -169,22 +169,22 @@ class Rewrite:
     source, order = self._source(place, before)
     element_type, dims = source.shape.element_type, source.shape.dimensions
     flat = Shape.array(element_type, place.sizes)
-    lies = physical_order(source.shape)
-    if [d for d in order if dims[d] != 1] == [d for d in lies if dims[d] != 1]:
+    minor_last = physical_order(source.shape)
+    if [d for d in order if dims[d] != 1] == [d for d in minor_last if dims[d] != 1]:
       return _bitcast(source, flat, before)
-    plain = _bitcast(source, Shape.array(element_type, tuple(dims[d] for d in lies)), before)
-    permutation = tuple(lies.index(d) for d in order)
-    turned = Shape.array(element_type, tuple(dims[d] for d in order))
-    return _bitcast(_transposed(plain, turned, permutation, before), flat, before)
+    plain = _bitcast(source, Shape.array(element_type, tuple(dims[d] for d in minor_last)), before)
+    permutation = tuple(minor_last.index(d) for d in order)
+    transposed = Shape.array(element_type, tuple(dims[d] for d in order))
+    return _bitcast(_transposed(plain, transposed, permutation, before), flat, before)
 
   def _source(self, place: Place, before: Instruction) -> tuple[Instruction, tuple[int, ...]]:
     """An instruction that has this array, and its dimensions as (batch, length, depth)."""
     base, found = base_of(place.node), []
     for node, home in self.view.home.items():
       if base_of(node) is base and self.position[home] < self.position[before]:
-        lies = physical_order(home.shape)
-        if _cut(node, lies, place.sizes) and same_array(Place(node, lies, place.sizes), place):
-          found.append((home, lies))
+        minor_last = physical_order(home.shape)
+        if _cut(node, minor_last, place.sizes) and same_array(Place(node, minor_last, place.sizes), place):
+          found.append((home, minor_last))
     if found:
       return min(found, key=lambda f: f[0].shape.byte_size)
     node, order = place.node, place.order
@@ -232,11 +232,11 @@ class Rewrite:
     if value.shape.element_type != shape.element_type:
       wide = Shape.array(shape.element_type, value.shape.dimensions)
       value = computation.insert(Instruction("convert", "convert", wide, (value,)), before=home)
-    lies = physical_order(shape)
-    if [d for d in place.order if shape.dimensions[d] != 1] != [d for d in lies if shape.dimensions[d] != 1]:
+    minor_last = physical_order(shape)
+    if [d for d in place.order if shape.dimensions[d] != 1] != [d for d in minor_last if shape.dimensions[d] != 1]:
       plain = _bitcast(value, Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in place.order)), home)
-      physical = Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in lies))
-      value = _transposed(plain, physical, tuple(place.order.index(d) for d in lies), home)
+      physical = Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in minor_last))
+      value = _transposed(plain, physical, tuple(place.order.index(d) for d in minor_last), home)
     replace(home, None, _bitcast(value, shape, home), replaced)
 
 

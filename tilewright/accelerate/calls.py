@@ -80,10 +80,10 @@ class Codes:
     from tilewright.target import cpu
     from tilewright.target.cpu import lifetime
 
-    said = identity(kernel, "target/cpu")
+    key_text = identity(kernel, "target/cpu")
     held = cpu.compile_kernel(kernel)
     self.keep(held)
-    key = "" if said is None else cache.key(said, *jit.environment())
+    key = "" if key_text is None else cache.key(key_text, *jit.environment())
     return Code("cpu", lifetime.TARGET, f'{{{lifetime.ATTRIBUTE} = "{held.name}"}}', key)
 
   def _cuda(self, kernel: NativeKernel) -> Code:

@@ -74,7 +74,7 @@ def _watch_cache() -> None:
       return None, None
     found = get(cache_key, *args, **kwargs)
     if record is not None and found[0] is not None:
-      _tell(record)
+      _load_code(record)
     return found
 
   _jax.compilation_cache.put_executable_and_time = put_with_record
@@ -107,7 +107,7 @@ def _load(record: dict[str, Any]) -> bool:
   return True
 
 
-def _tell(record: dict[str, Any]) -> None:
+def _load_code(record: dict[str, Any]) -> None:
   """The latest acceleration reports what was decided when the executable was made."""
   with _lock:
     latest = _sessions[-1] if _sessions else None

@@ -22,7 +22,7 @@ from tilewright.accelerate.tiles import Machine, Tiling, choose
 from tilewright.hlo import Computation, Instruction
 from tilewright.hlo.tiling import joining
 
-_GLUE = frozenset({"bitcast", "get-tuple-element", "broadcast", "iota", "constant", "reshape"})
+_DATA_MOVEMENT = frozenset({"bitcast", "get-tuple-element", "broadcast", "iota", "constant", "reshape"})
 _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) - {
   "parameter",
   "dot",
@@ -86,7 +86,7 @@ class Finder:
         continue
       own = frozenset([instruction])
       plan = self.plan(own)
-      if instruction.opcode in _GLUE or not isinstance(plan, str) or own in self._incomplete:
+      if instruction.opcode in _DATA_MOVEMENT or not isinstance(plan, str) or own in self._incomplete:
         self.region[instruction] = own
       elif instruction.opcode in ("fusion", "reduce"):
         refused.append(Left((instruction,), plan))
@@ -159,7 +159,7 @@ class Finder:
   def _decided(self) -> list[Planned | Left]:
     found: list[Planned | Left] = []
     for region in dict.fromkeys(self.region.values()):
-      if all(i.opcode in _GLUE for i in region):
+      if all(i.opcode in _DATA_MOVEMENT for i in region):
         continue
       plan = self.plan(region)
       members = tuple(sorted(region, key=self.position.__getitem__))

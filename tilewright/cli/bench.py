@@ -136,7 +136,7 @@ def running_threads() -> int:
   return running
 
 
-def come_to_rest(patience: float = 10.0) -> None:
+def wait_until_idle(patience: float = 10.0) -> None:
   """Wait until no other thread of this process runs."""
   if not _TASKS.is_dir():
     time.sleep(_MAX_SPIN)
@@ -166,7 +166,7 @@ timing = _Timing()
 
 
 def interleaved_medians(
-  calls: Mapping[str, Call], seconds: float, disturbs: bool = False, least: int = MIN_ROUNDS
+  calls: Mapping[str, Call], seconds: float, disturbs: bool = False, min_rounds: int = MIN_ROUNDS
 ) -> Medians:
   first = {name: sample(call, 1)[0] for name, call in calls.items()}
   repeats = {name: max(1, math.ceil(MIN_SAMPLE / taken)) for name, taken in first.items()}
@@ -178,12 +178,12 @@ def interleaved_medians(
   was_enabled = gc.isenabled()
   gc.disable()
   try:
-    while rounds < least or (rounds < MAX_ROUNDS and time.perf_counter() < end):
+    while rounds < min_rounds or (rounds < MAX_ROUNDS and time.perf_counter() < end):
       for name, call in calls.items():
         if name in slow and rounds >= SLOW_ROUNDS:
           continue
         if disturbs and name not in slow:  # what others leave behind is little beside a slow call
-          come_to_rest()
+          wait_until_idle()
           wait(call())
         times[name].append(sample(call, repeats[name]))
       rounds += 1
@@ -321,18 +321,18 @@ def _print_summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def run(arguments: argparse.Namespace) -> int:
   words = arguments.filter or [""]
-  asked = " or ".join(repr(word) for word in words)
+  filter_text = " or ".join(repr(word) for word in words)
   if arguments.random is not None:
     from tilewright.cli import bench_random
 
     cases = bench_random.cases(arguments.random, arguments.seed, words, on_gpu=arguments.target == "gpu")
     if not cases:
-      return complain(f"No op's name contains {asked}. There are: {', '.join(bench_random.DRAWS)}.")
+      return complain(f"No op's name contains {filter_text}. There are: {', '.join(bench_random.DRAWS)}.")
   else:
     CASES: Sequence[Case] = importlib.import_module(f"tilewright.cli.bench_{arguments.target}").CASES
     cases = [case for case in CASES if any(word in case.name for word in words)]
     if not cases:
-      return complain(f"No row's name contains {asked}. There are: {', '.join(c.name for c in CASES)}.")
+      return complain(f"No row's name contains {filter_text}. There are: {', '.join(c.name for c in CASES)}.")
   if arguments.list:
     print("\n".join(f"{case.name}  ({', '.join(case.peers)})" for case in cases))
     return 0

@@ -27,10 +27,10 @@ _MARK = "bench:"
 _SECONDS = 0.05  # of work for each answer
 
 
-def start(who: str, devices: int, nbytes: int, processes: int = 1) -> Callable[[], Any]:
+def start(implementation: str, devices: int, nbytes: int, processes: int = 1) -> Callable[[], Any]:
   """Starts the children and gives the call that asks them for a time."""
   flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices // processes}"
-  command = [sys.executable, "-m", "tilewright.cli.bench_collectives", who, str(devices), str(nbytes)]
+  command = [sys.executable, "-m", "tilewright.cli.bench_collectives", implementation, str(devices), str(nbytes)]
   with socket.socket() as free:
     free.bind(("127.0.0.1", 0))
     port = free.getsockname()[1]
@@ -98,7 +98,7 @@ CASES = (
 )
 
 
-def serve(who: str, devices: int, nbytes: int, number: int, processes: int, port: int) -> None:
+def serve(implementation: str, devices: int, nbytes: int, number: int, processes: int, port: int) -> None:
   import jax
 
   if processes > 1:
@@ -110,7 +110,7 @@ def serve(who: str, devices: int, nbytes: int, number: int, processes: int, port
 
   spec = PartitionSpec("x")
   mesh = Mesh(np.array(jax.devices("cpu")[:devices]), ("x",))
-  reduce = (lambda x: collectives.all_reduce(x, "x")) if who == "ours" else (lambda x: jax.lax.psum(x, "x"))
+  reduce = (lambda x: collectives.all_reduce(x, "x")) if implementation == "ours" else (lambda x: jax.lax.psum(x, "x"))
   f = jax.jit(jax.shard_map(reduce, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False))
   part = np.ones(nbytes // 4, np.float32)
   x = jax.make_array_from_callback((devices * part.size,), NamedSharding(mesh, spec), lambda _: part)
@@ -129,14 +129,14 @@ def serve(who: str, devices: int, nbytes: int, number: int, processes: int, port
 
 def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("who", choices=("ours", "psum"))
+  parser.add_argument("implementation", choices=("ours", "psum"))
   parser.add_argument("devices", type=int)
   parser.add_argument("nbytes", type=int)
   parser.add_argument("--number", type=int, default=0)
   parser.add_argument("--of", type=int, default=1)
   parser.add_argument("--port", type=int, default=0)
-  said = parser.parse_args()
-  serve(said.who, said.devices, said.nbytes, said.number, said.of, said.port)
+  arguments = parser.parse_args()
+  serve(arguments.implementation, arguments.devices, arguments.nbytes, arguments.number, arguments.of, arguments.port)
 
 
 if __name__ == "__main__":

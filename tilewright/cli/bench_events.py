@@ -32,12 +32,12 @@ def alone(function: Callable[..., Any], values: Callable[[], tuple[Any, ...]]) -
   return lambda: Measured(_seconds(lambda: jitted(*arrays)))
 
 
-def _seconds(ask: Callable[[], Any]) -> float:
+def _seconds(enqueue: Callable[[], Any]) -> float:
   """The mean of some calls: the clock ticks in thirty-seconds of a microsecond, and the median would be a tick."""
   with tempfile.TemporaryDirectory() as folder:
     with jax.profiler.trace(folder, create_perfetto_trace=True):
       for _ in range(_CALLS):
-        results = ask()
+        results = enqueue()
       jax.block_until_ready(results)
     found = microseconds(pathlib.Path(folder))
   if not found or len(found) % _CALLS:

@@ -58,24 +58,31 @@ def chain(step: Any, length: int) -> Any:
   return program
 
 
-def _launches(who: str, length: int, options: dict[str, Any]) -> Call:
+def _launches(implementation: str, length: int, options: dict[str, Any]) -> Call:
   """The time of one kernel of a chain."""
-  program = chain(_kernel if who == OURS else _operation, length)
+  program = chain(_kernel if implementation == OURS else _operation, length)
   x = jnp.ones(SHAPE)
-  kernels = jax.jit(program).lower(x).compile().as_text().count(" custom-call(" if who == OURS else " fusion(")
+  kernels = (
+    jax.jit(program).lower(x).compile().as_text().count(" custom-call(" if implementation == OURS else " fusion(")
+  )
   if kernels != length:
-    raise AssertionError(f"{who} made {kernels} kernels of a chain of {length}, so that their time means nothing.")
+    raise AssertionError(
+      f"{implementation} made {kernels} kernels of a chain of {length}, so that their time means nothing."
+    )
   return queued(program, (x,), 1 / length, options)
 
 
 def _case(name: str, length: int, options: dict[str, Any]) -> Case:
   """Within 1.1 times of XLA's is the goal."""
-  contenders = {who: functools.partial(_launches, who, length, options) for who in (OURS, XLA)}
+  contenders = {peer: functools.partial(_launches, peer, length, options) for peer in (OURS, XLA)}
   return Case(f"gpu launch {name}", contenders, goals={XLA: round(1 / 1.1, 3)})
 
 
 def _in_processes(name: str, what: str) -> Case:
-  contenders = {who: functools.partial(bench_processes.contender, what, "softmax", who) for who in (OURS, XLA)}
+  contenders = {
+    implementation: functools.partial(bench_processes.contender, what, "softmax", implementation)
+    for implementation in (OURS, XLA)
+  }
   return Case(f"gpu compile softmax {name}", contenders, rounds=3)  # a process takes seconds to begin
 
 

@@ -25,10 +25,10 @@ _ERROR = 1e-2  # of the norm: roundings to bf16
 _HEADS, _DEPTH, _LENGTH = 16, 128, 4096
 
 
-def loaded(who: str, module: str) -> Any:
+def loaded(implementation: str, module: str) -> Any:
   """One of JAX's modules, with our names in it or with its own."""
   name = f"{_PACKAGE}.{module}"
-  if who != OURS:
+  if implementation != OURS:
     return importlib.import_module(name)
   with tilewright.replace_pallas():
     return importlib.import_module(name)
@@ -38,7 +38,7 @@ def _case(name: str, module: str, call: Callable[[Any], Callable[..., Any]], val
   """`call(module)` gives the function to be timed."""
 
   def ours() -> Call:
-    own, theirs = (call(loaded(who, module)) for who in (OURS, MOSAIC))
+    own, theirs = (call(loaded(implementation, module)) for implementation in (OURS, MOSAIC))
     found, expected = (jax.tree.leaves(jax.jit(f)(*values()))[0] for f in (own, theirs))
     agree(name, found, expected, _ERROR)
     return device_time(own, values)

@@ -29,7 +29,7 @@ def inputs_and_outputs() -> int:
   return 4 * HEADS * LENGTH * DEPTH * 4
 
 
-def contender(what: str, name: str, who: str) -> Call:
+def contender(what: str, name: str, implementation: str) -> Call:
   """A call that measures in a process of its own; the processes of one contender share a cache on disk."""
   folder = tempfile.TemporaryDirectory(prefix="tilewright-bench-")
   environment = {
@@ -44,7 +44,7 @@ def contender(what: str, name: str, who: str) -> Call:
   environment.pop("TILEWRIGHT_DUMP", None)
 
   def call() -> Measured:
-    command = [sys.executable, "-m", "tilewright.cli.bench_processes", what, name, who]
+    command = [sys.executable, "-m", "tilewright.cli.bench_processes", what, name, implementation]
     child = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if child.returncode:
       raise RuntimeError(f"{' '.join(command[1:])} failed: {child.stderr.strip().splitlines()[-1:]}")
@@ -55,7 +55,7 @@ def contender(what: str, name: str, who: str) -> Call:
   return call
 
 
-def program(name: str, who: str) -> tuple[Callable[..., Any], list[Any]]:
+def program(name: str, implementation: str) -> tuple[Callable[..., Any], list[Any]]:
   """A function and the types of its operands."""
   import jax
   import jax.numpy as jnp
@@ -73,28 +73,28 @@ def program(name: str, who: str) -> tuple[Callable[..., Any], list[Any]]:
     "attention": (ops.attention, attention, [f32(HEADS, LENGTH, DEPTH)] * 3),
   }
   ours, theirs, operands = programs[name]
-  return (lambda *xs: ours(*xs, native=True)) if who == OURS else theirs, operands
+  return (lambda *xs: ours(*xs, native=True)) if implementation == OURS else theirs, operands
 
 
-def seconds_to_compile(name: str, who: str, *, loaded: bool) -> float:
+def seconds_to_compile(name: str, implementation: str, *, loaded: bool) -> float:
   import jax
   import jax.numpy as jnp
 
   from tilewright import ops
 
   jax.jit(lambda x: x + 1)(jnp.zeros(4)).block_until_ready()
-  if loaded and who == OURS:
+  if loaded and implementation == OURS:
     ops.gelu(jnp.zeros(64), native=True).block_until_ready()
-  f, operands = program(name, who)
+  f, operands = program(name, implementation)
   start = time.perf_counter()
   jax.jit(f).lower(*operands).compile()
   return time.perf_counter() - start
 
 
-def seconds_without_a_cache(name: str, who: str) -> float:
+def seconds_without_a_cache(name: str, implementation: str) -> float:
   with tempfile.TemporaryDirectory() as folder:
     os.environ["TILEWRIGHT_CACHE_DIR"] = folder
-    return seconds_to_compile(name, who, loaded=False)
+    return seconds_to_compile(name, implementation, loaded=False)
 
 
 def resident(field: str) -> int:
@@ -103,12 +103,12 @@ def resident(field: str) -> int:
   return int(line.split()[1]) * 1024
 
 
-def peak_bytes(name: str, who: str) -> float:
+def peak_bytes(name: str, implementation: str) -> float:
   """Inputs, outputs, and what else is in memory at the worst moment of a call."""
   import jax
   import numpy as np
 
-  f, operands = program(name, who)
+  f, operands = program(name, implementation)
   rng = np.random.default_rng(0)
   args = [jax.device_put(rng.standard_normal(o.shape).astype(o.dtype)) for o in operands]
   compiled = jax.jit(f).lower(*operands).compile()
@@ -119,12 +119,12 @@ def peak_bytes(name: str, who: str) -> float:
   return resident("VmHWM") - before + sum(x.nbytes for x in args)
 
 
-def main(what: str, name: str, who: str) -> None:
+def main(what: str, name: str, implementation: str) -> None:
   measured = {
-    "warm": lambda: seconds_to_compile(name, who, loaded=True),
-    "first": lambda: seconds_to_compile(name, who, loaded=False),
-    "cold": lambda: seconds_without_a_cache(name, who),
-    "memory": lambda: peak_bytes(name, who),
+    "warm": lambda: seconds_to_compile(name, implementation, loaded=True),
+    "first": lambda: seconds_to_compile(name, implementation, loaded=False),
+    "cold": lambda: seconds_without_a_cache(name, implementation),
+    "memory": lambda: peak_bytes(name, implementation),
   }[what]()
   print(measured)
 

@@ -23,13 +23,13 @@ MIN_SECONDS = 20e-3  # seconds that these take
 SETS = 8  # of arrays in a program, so that no call finds its own in a cache
 
 
-def time_of_one(ask: Callable[[], Any], wait: Callable[[Any], Any]) -> float:
-  """Seconds for each further program; `ask` queues one and gives its results, `wait` is over when they are there."""
+def time_of_one(enqueue: Callable[[], Any], wait: Callable[[Any], Any]) -> float:
+  """Seconds for each further program; `enqueue` queues one and gives its results, `wait` is over when they are there."""
 
   def seconds(count: int) -> float:
     start = time.perf_counter()
     for _ in range(count):
-      results = ask()  # kept until the next program has its own: no two calls in a row write to the same memory
+      results = enqueue()  # kept until the next program has its own: no two calls in a row write to the same memory
     wait(results)
     return time.perf_counter() - start
 

@@ -302,10 +302,10 @@ def timed(function: Callable[..., Any], arrays: Arrays) -> Call:
   sets = [arrays, *(jax.tree.map(jnp.copy, arrays) for _ in range(count - 1))]
   jitted = jax.jit(lambda sets: [function(*own) for own in sets])
   jax.block_until_ready(jitted(sets))
-  ask = lambda: jitted(sets)
-  if time_of_one(ask, jax.block_until_ready) / count < _SHORT:
+  enqueue = lambda: jitted(sets)
+  if time_of_one(enqueue, jax.block_until_ready) / count < _SHORT:
     return bench_events.alone(function, lambda: arrays)
-  return lambda: Measured(time_of_one(ask, jax.block_until_ready) / count)
+  return lambda: Measured(time_of_one(enqueue, jax.block_until_ready) / count)
 
 
 def called(function: Callable[..., Any], arrays: Arrays) -> Call:

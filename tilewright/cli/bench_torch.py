@@ -61,5 +61,5 @@ def compiled(name: str, values: Callable[[], tuple[Any, ...]]) -> Call:
   function(*sets[0])
   torch.cuda.synchronize()
 
-  ask = lambda: [function(*tensors) for tensors in sets]
-  return lambda: Measured(time_of_one(ask, lambda _: torch.cuda.synchronize()) / SETS)
+  enqueue = lambda: [function(*tensors) for tensors in sets]
+  return lambda: Measured(time_of_one(enqueue, lambda _: torch.cuda.synchronize()) / SETS)

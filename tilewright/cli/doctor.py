@@ -262,7 +262,7 @@ else:
 """
 
 
-def ask(program: str, timeout: float = 120) -> tuple[Any, str]:
+def run_probe(program: str, timeout: float = 120) -> tuple[Any, str]:
   """Runs a program that prints JSON; returns what it printed, or None and the last line of its error output."""
   try:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=timeout)
@@ -275,7 +275,7 @@ def ask(program: str, timeout: float = 120) -> tuple[Any, str]:
 
 
 def jax_devices() -> Row:
-  answer, complaint = ask(_ASK_JAX)
+  answer, complaint = run_probe(_ASK_JAX)
   if answer is None:
     return Row("JAX devices", BROKEN, complaint, "run: python -c 'import jax; print(jax.devices())'", required=True)
   backend, kinds = answer
@@ -283,7 +283,7 @@ def jax_devices() -> Row:
 
 
 def gpu() -> Iterator[Row]:
-  answer, complaint = ask(_ASK_CUDA)
+  answer, complaint = run_probe(_ASK_CUDA)
   if answer is None:
     absent = "libcuda" in complaint
     yield Row(
@@ -307,14 +307,16 @@ def gpu() -> Iterator[Row]:
 def _gpu_pairs(pairs: Sequence[tuple[int, int, bool]], has_multicast: bool) -> Row:
   """Which GPUs reach each other's memory, and what `collectives` makes of it."""
   apart = [f"{a} and {b}" for a, b, reach in pairs if not reach]
-  said = f"{len(pairs) - len(apart)} of {len(pairs)} pairs reach each other's memory (collectives.peer)"
+  summary = f"{len(pairs) - len(apart)} of {len(pairs)} pairs reach each other's memory (collectives.peer)"
   if apart:
-    said += f"; not {', '.join(apart[:4])}{' and others' if len(apart) > 4 else ''}"
-  return Row("GPU pairs", OK, f"{said}; multicast: {'yes' if has_multicast else 'no'}; programs use NCCL, through XLA")
+    summary += f"; not {', '.join(apart[:4])}{' and others' if len(apart) > 4 else ''}"
+  return Row(
+    "GPU pairs", OK, f"{summary}; multicast: {'yes' if has_multicast else 'no'}; programs use NCCL, through XLA"
+  )
 
 
 def gpu_libraries() -> Iterator[Row]:
-  answer, _ = ask(_ASK_NCCL)
+  answer, _ = run_probe(_ASK_NCCL)
   yield _optional(
     "NCCL", f"{answer}" if answer else None, "only for JAX's collectives between GPUs: it comes with 'tilewright[cuda]'"
   )
@@ -343,7 +345,7 @@ print(json.dumps(min(times)))
 
 def collectives() -> Iterator[Row]:
   """The transports between devices, and their speed where it could be measured."""
-  seconds, complaint = ask(_ASK_COLLECTIVES)
+  seconds, complaint = run_probe(_ASK_COLLECTIVES)
   if seconds is None:
     yield Row("CPU devices", BROKEN, complaint, "please report this")
   else:
@@ -377,7 +379,7 @@ def _cpu_processes() -> Row:
     return Row("CPU processes", MISSING, f"Gloo, through XLA: {error}", "only for kernels between processes")
   try:
     ctypes.c_int64.from_address(segment.start).value = _WORD
-    found, complaint = ask(_ASK_SEGMENT.format(offer=segment.offer))
+    found, complaint = run_probe(_ASK_SEGMENT.format(offer=segment.offer))
   finally:
     segment.unmap()
   if found != _WORD:

@@ -204,8 +204,8 @@ def _ask_original(argv: Sequence[str], arguments: argparse.Namespace) -> tuple[A
     reader.join()
   if done.returncode or not received[0]:
     lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
-    said = [line for line in lines if _IS_ERROR.match(line)] or lines
-    return None, said[-1] if said else f"it ended with code {done.returncode}"
+    error_lines = [line for line in lines if _IS_ERROR.match(line)] or lines
+    return None, error_lines[-1] if error_lines else f"it ended with code {done.returncode}"
   return pickle.loads(received[0]), ""
 
 

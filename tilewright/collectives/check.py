@@ -160,13 +160,13 @@ class _Checker:
     cond, body = _jax.open_jaxpr(params["cond_jaxpr"])[0], _jax.open_jaxpr(params["body_jaxpr"])[0]
     carried, silent = list(given[cn + bn :]), _Checker()
     while True:  # along the axes that a carried value may differ, until there are no more
-      (goes_on,) = silent.run(cond, [*given[:cn], *carried], [])
+      (continues,) = silent.run(cond, [*given[:cn], *carried], [])
       outs = silent.run(body, [*given[cn : cn + bn], *carried], [])
-      new = [a | b | goes_on for a, b in zip(carried, outs)]
+      new = [a | b | continues for a, b in zip(carried, outs)]
       if new == carried:
         break
       carried = new
-    within = [*inside, _Condition(source_line(eqn), "while", goes_on)] if goes_on else inside
+    within = [*inside, _Condition(source_line(eqn), "while", continues)] if continues else inside
     self.run(cond, [*given[:cn], *carried], within)
     self.run(body, [*given[cn : cn + bn], *carried], within)
     return carried

@@ -187,14 +187,14 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 def _on_cpu(x: Any, w: Any, *, spec: Spec) -> Any:
-  who = table(tuple(semaphores.device_axes().items()), spec.axes, spec.groups)
+  participants = table(tuple(semaphores.device_axes().items()), spec.axes, spec.groups)
   rows = -(-x.shape[0] // spec.members) * spec.members  # of an all-reduce, each member does its share
   if rows != x.shape[0] and spec.kind == "matmul_all_reduce":
-    return _kernel(jnp.pad(x, ((0, rows - x.shape[0]), (0, 0))), w, who, spec)[: x.shape[0]]
-  return _kernel(x, w, who, spec)
+    return _kernel(jnp.pad(x, ((0, rows - x.shape[0]), (0, 0))), w, participants, spec)[: x.shape[0]]
+  return _kernel(x, w, participants, spec)
 
 
-def _kernel(x: Any, w: Any, who: Table, spec: Spec) -> Any:
+def _kernel(x: Any, w: Any, participants: Table, spec: Spec) -> Any:
   m, n, members = x.shape[0], w.shape[1], spec.members
   dtype = x.dtype
   if 0 in (*x.shape, *w.shape):
@@ -203,7 +203,7 @@ def _kernel(x: Any, w: Any, who: Table, spec: Spec) -> Any:
   if spec.kind == "all_gather_matmul":
 
     def body(table_ref: Any, x_ref: Any, w_ref: Any, o_ref: Any) -> None:
-      member = kernels.Member(table_ref, who)
+      member = kernels.Member(table_ref, participants)
       inputs = member.refs(x_ref)
       member.each(lambda r: _set(o_ref.at[r], _dot(inputs(r)[...], w_ref[...]).astype(dtype)))
 
@@ -212,7 +212,7 @@ def _kernel(x: Any, w: Any, who: Table, spec: Spec) -> Any:
     x, m = x.reshape(members, m // members, x.shape[1]), m // members
 
     def body(table_ref: Any, x_ref: Any, w_ref: Any, o_ref: Any) -> None:
-      member = kernels.Member(table_ref, who)
+      member = kernels.Member(table_ref, participants)
       left, right = member.refs(x_ref), member.refs(w_ref)
       total = member.reduced(lambda r: _dot(left(r)[member.rank], right(r)[...]), "sum").astype(dtype)
       if spec.kind == "matmul_reduce_scatter":
@@ -230,7 +230,7 @@ def _kernel(x: Any, w: Any, who: Table, spec: Spec) -> Any:
     out_specs=whole,
     compiler_params=kernels.Params(spec.title),
     name=spec.kind,
-  )(jnp.asarray(who.array()), x, w)
+  )(jnp.asarray(participants.array()), x, w)
   return found.reshape(-1, n)
 
 

@@ -160,18 +160,18 @@ _jax.batching.primitive_batchers[collective_p] = _batch
 
 def _on_cpu(x: Any, *, spec: Spec) -> Any:
   mesh = tuple(semaphores.device_axes().items())
-  who = table(mesh, spec.axes, spec.groups)
+  participants = table(mesh, spec.axes, spec.groups)
   match spec.kind:
     case "all_reduce":
-      return kernels.all_reduce(x, who, spec.op, spec.algorithm, spec.title)
+      return kernels.all_reduce(x, participants, spec.op, spec.algorithm, spec.title)
     case "gather":
-      return kernels.gather(x, who, spec.title)
+      return kernels.gather(x, participants, spec.title)
     case "scatter":
-      return kernels.scatter(x, who, spec.op, spec.title)
+      return kernels.scatter(x, participants, spec.op, spec.title)
     case "exchange":
-      return kernels.exchange(x, who, spec.title)
+      return kernels.exchange(x, participants, spec.title)
     case _:
-      return kernels.permute(x, who, spec.sources, spec.title)
+      return kernels.permute(x, participants, spec.sources, spec.title)
 
 
 def _by_gathering(x: Any, spec: Spec) -> Any:

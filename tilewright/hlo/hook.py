@@ -329,9 +329,9 @@ def _failure(name: str, data: bytes, failed: Pass | None, passes: list[Pass], er
   except Exception:  # the reader itself may be what failed: then the bytes are kept
     pass
   place = write_reproducer(name, text, data, failed, passes, error)
-  who = f"pass {failed.name}" if failed is not None else "running passes"
+  culprit = f"pass {failed.name}" if failed is not None else "running passes"
   where = f" To see it again: python {place / 'reproduce.py'}" if place is not None else ""
-  return f"{who} failed on module {name} ({type(error).__name__}: {error}); {then}.{where}"
+  return f"{culprit} failed on module {name} ({type(error).__name__}: {error}); {then}.{where}"
 
 
 def copies_are_in(platform: str, stage: str) -> bool:

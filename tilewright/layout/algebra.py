@@ -274,11 +274,11 @@ def _reshape_map(old: tuple[int, ...], new: tuple[int, ...]) -> Layout:
   if math.prod(old) != math.prod(new):
     raise errors.LayoutError(f"{old} and {new} have different sizes")
   inputs: dict[str, list[Digit]] = {str(axis): [] for axis in range(len(old))}
-  for olds, news in matching_dims(old, new):
-    total = math.prod(old[a] for a in olds)
-    flat = layout((total,), {str(a): [(old[a], (math.prod(old[a + 1 : olds[-1] + 1]),))] for a in olds})
-    unit = {a: tuple(int(a == b) for b in range(len(new))) for a in news}
-    back = layout(new, {"flat": [(new[a], unit[a]) for a in reversed(news)]})
+  for old_axes, new_axes in matching_dims(old, new):
+    total = math.prod(old[a] for a in old_axes)
+    flat = layout((total,), {str(a): [(old[a], (math.prod(old[a + 1 : old_axes[-1] + 1]),))] for a in old_axes})
+    unit = {a: tuple(int(a == b) for b in range(len(new))) for a in new_axes}
+    back = layout(new, {"flat": [(new[a], unit[a]) for a in reversed(new_axes)]})
     inputs.update({name: list(digits) for name, digits in compose(back, flat).inputs})
   return layout(new, inputs)
 
@@ -288,23 +288,23 @@ def matching_dims(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int
   groups = []
   i = j = 0
   while i < len(old) or j < len(new):
-    olds, news = [], []
+    old_axes, new_axes = [], []
     a = b = 1
     if i < len(old):
-      olds.append(i)
+      old_axes.append(i)
       a, i = a * old[i], i + 1
     if j < len(new):
-      news.append(j)
+      new_axes.append(j)
       b, j = b * new[j], j + 1
     while a != b:
       if a < b and i < len(old):
-        olds.append(i)
+        old_axes.append(i)
         a, i = a * old[i], i + 1
       elif j < len(new):
-        news.append(j)
+        new_axes.append(j)
         b, j = b * new[j], j + 1
       else:
-        olds.append(i)
+        old_axes.append(i)
         a, i = a * old[i], i + 1
-    groups.append((olds, news))
+    groups.append((old_axes, new_axes))
   return groups

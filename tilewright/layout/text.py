@@ -80,12 +80,12 @@ def holders(of: Layout, wanted: Sequence[Coordinates] | None = None) -> dict[Coo
   sizes = table.shape[:-1]
   inside = (table < np.asarray(of.shape, np.int64)).all(-1)
   number = np.where(inside, (table * _strides(of.shape)).sum(-1), -1)
-  asked = np.asarray([int((np.asarray(at, np.int64) * _strides(of.shape)).sum()) for at in listed], np.int64)
-  places = np.flatnonzero(np.isin(number, asked))
+  queries = np.asarray([int((np.asarray(at, np.int64) * _strides(of.shape)).sum()) for at in listed], np.int64)
+  places = np.flatnonzero(np.isin(number, queries))
   indices = np.unravel_index(places, sizes)
   # The least significant input last: warps, then lanes, then registers, as threads are counted.
   order = np.lexsort(indices)
-  by_number = dict(zip(asked.tolist(), listed))
+  by_number = dict(zip(queries.tolist(), listed))
   for held, *index in zip(number.flat[places[order]].tolist(), *(own[order].tolist() for own in indices)):
     found[by_number[held]].append(dict(zip(of.names, index)))
   return found

@@ -255,8 +255,8 @@ def _encode_exponent(x: Any, rounding: str, saturate: bool, random_bits: Any) ->
   else:
     normal = (raw + (random_bits & np.uint32((1 << 23) - 1))) >> np.uint32(23)
     over = raw - np.uint32(1 << 22)  # how far above 2^-127, in units of which 2^22 lead to 2^-126
-    goes_up = (raw > np.uint32(1 << 22)) & ((random_bits & np.uint32((1 << 22) - 1)) < over)
-    small = jnp.where(goes_up, np.uint32(1), np.uint32(0))
+    rounds_up = (raw > np.uint32(1 << 22)) & ((random_bits & np.uint32((1 << 22) - 1)) < over)
+    small = jnp.where(rounds_up, np.uint32(1), np.uint32(0))
   code = jnp.where(raw < np.uint32(1 << 23), small, normal)
   code = jnp.minimum(code, np.uint32(0xFE if saturate else 0xFF))
   code = jnp.where(raw == _INFINITY, np.uint32(0xFE if saturate else 0xFF), code)

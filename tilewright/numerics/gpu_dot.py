@@ -160,7 +160,7 @@ def _few_rows(
   f, block = right.side.format, order.block
   assert f is not None
   bn, splits = few_blocks(rows, n, k, batch, f.width, right.side.k_last)
-  turned = (lambda *pair: pair) if right.side.k_last else (lambda *pair: pair[::-1])
+  ordered = (lambda *pair: pair) if right.side.k_last else (lambda *pair: pair[::-1])
   depth = k // splits
   dtype = np.dtype(jnp.float32) if splits > 1 else np.dtype(out_dtype)
   applied = scales if splits == 1 else []
@@ -178,17 +178,17 @@ def _few_rows(
     o_ref[...] = (total * whole).astype(o_ref.dtype)
 
   stack = _Stack(batch)
-  count, scale_rows, scale_columns = right.arrays[1].shape[:1] + turned(*right.arrays[1].shape[1:])
+  count, scale_rows, scale_columns = right.arrays[1].shape[:1] + ordered(*right.arrays[1].shape[1:])
   own = (bn if scale_rows > 1 else 1), (depth // block if scale_columns > 1 else 1)
-  of_scales = lambda s, j: turned((j if scale_rows > 1 else 0), (s if scale_columns > 1 else 0))
+  of_scales = lambda s, j: ordered((j if scale_rows > 1 else 0), (s if scale_columns > 1 else 0))
   out = pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct((*stack.grid, splits, m, n), dtype),
     grid=(*stack.grid, splits, pl.cdiv(n, bn)),
     in_specs=[
       stack.spec((rows, depth), left.side.batch, lambda s, j: (0, s)),
-      stack.spec(turned(bn, data_width(f, depth)), right.side.batch, lambda s, j: turned(j, s)),
-      stack.spec(turned(*own), count, of_scales),
+      stack.spec(ordered(bn, data_width(f, depth)), right.side.batch, lambda s, j: ordered(j, s)),
+      stack.spec(ordered(*own), count, of_scales),
       *[stack.scale_spec(scale, m, bn, lambda s, j: (0, j)) for scale in applied],
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),

@@ -297,14 +297,14 @@ def attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> t
   return out, (q, k, v, out, lse)
 
 
-def attention_backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def attention_backward(plan: Plan, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
   """The derivatives towards q, k and v."""
   if plan.how.on_gpu:
     from tilewright.ops.attention_backward_gpu import backward
   else:
     from tilewright.ops.attention_backward import backward
 
-  q, k, v, out, lse = kept
+  q, k, v, out, lse = residuals
   if lse is None:
     return jnp.zeros_like(q), jnp.zeros_like(k), jnp.zeros_like(v)
   return backward(plan, q, k, v, out, lse, g)

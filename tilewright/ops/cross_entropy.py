@@ -60,13 +60,13 @@ def _cross_entropy_forward(
   def body(x: jax.Array, label: jax.Array) -> tuple[jax.Array, jax.Array]:
     own = jnp.take_along_axis(x, jnp.clip(label, 0, classes - 1), axis=1).astype(jnp.float32)
     x = x.astype(jnp.float32)
-    most = jnp.max(x, axis=-1, keepdims=True)
-    total = most + jnp.log(jnp.sum(jnp.exp(x - most), axis=-1, keepdims=True))
+    row_max = jnp.max(x, axis=-1, keepdims=True)
+    total = row_max + jnp.log(jnp.sum(jnp.exp(x - row_max), axis=-1, keepdims=True))
     return jnp.where((label >= 0) & (label < classes), total - own, 0.0), total
 
   if long_rows.applies(how, logits):
-    most, sums = long_rows.softmax_parts(how, "cross_entropy", logits)
-    total = most + jnp.log(sums)
+    row_max, sums = long_rows.softmax_parts(how, "cross_entropy", logits)
+    total = row_max + jnp.log(sums)
     chosen = jnp.take_along_axis(logits, jnp.clip(labels, 0, classes - 1)[:, None], axis=1)[:, 0].astype(jnp.float32)
     return jnp.where((labels >= 0) & (labels < classes), total - chosen, 0.0), (logits, labels, total)
   per_row = jax.ShapeDtypeStruct(labels.shape, jnp.float32)
@@ -75,9 +75,9 @@ def _cross_entropy_forward(
 
 
 def _cross_entropy_backward(
-  how: How, kept: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
+  how: How, residuals: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, np.ndarray]:
-  logits, labels, total = kept
+  logits, labels, total = residuals
   classes = logits.shape[1]
 
   def body(x: jax.Array, label: jax.Array, total: jax.Array, g: jax.Array) -> jax.Array:

@@ -82,8 +82,8 @@ def _forward(how: How, num_rows: int, table: jax.Array, indices: jax.Array) -> t
   return _gather(how, num_rows, table, indices), (indices, jnp.zeros((0,), table.dtype))
 
 
-def _backward(how: How, num_rows: int, kept: Any, g: jax.Array) -> tuple[jax.Array, np.ndarray]:
-  indices, like = kept
+def _backward(how: How, num_rows: int, residuals: Any, g: jax.Array) -> tuple[jax.Array, np.ndarray]:
+  indices, like = residuals
   nothing = np.zeros(indices.shape, jax.dtypes.float0)
   count, width = g.shape
   if 0 in (count, width, num_rows):

@@ -192,8 +192,8 @@ def _forward(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes:
   return _grouped(how, transpose, x, weights, sizes), (x, weights, sizes)
 
 
-def _backward(how: How, transpose: bool, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, np.ndarray]:
-  x, weights, sizes = kept
+def _backward(how: How, transpose: bool, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, np.ndarray]:
+  x, weights, sizes = residuals
   nothing = np.zeros(sizes.shape, jax.dtypes.float0)
   if 0 in (*x.shape, *weights.shape):
     return jnp.zeros_like(x), jnp.zeros_like(weights), nothing

@@ -44,14 +44,14 @@ class Row:
   column: jax.Array  # of each element, in the row
   valid: jax.Array
 
-  def kept(self, x: jax.Array, other: float) -> jax.Array:
+  def masked(self, x: jax.Array, other: float) -> jax.Array:
     return jnp.where(self.valid, x, jnp.asarray(other, x.dtype))
 
   def sum(self, x: jax.Array) -> jax.Array:
-    return jnp.sum(self.kept(x, 0.0), axis=-1, keepdims=True)
+    return jnp.sum(self.masked(x, 0.0), axis=-1, keepdims=True)
 
   def max(self, x: jax.Array) -> jax.Array:
-    return jnp.max(self.kept(x, -jnp.inf), axis=-1, keepdims=True)
+    return jnp.max(self.masked(x, -jnp.inf), axis=-1, keepdims=True)
 
   @property
   def count(self) -> jax.Array:
@@ -127,7 +127,7 @@ def run(
       for ref, value in zip(results, found, strict=True):
         ref[...] = value.reshape(ref.shape)
 
-  def turned(x: jax.Array) -> jax.Array:
+  def transposed(x: jax.Array) -> jax.Array:
     """A row-wide array shifted for each alignment of a row within a vector: one row per alignment."""
     return jnp.stack([jnp.pad(x, (s, count * chunk - width - s)) for s in range(each)])
 
@@ -145,7 +145,7 @@ def run(
     * len(outs),
     name=name,
     **how.options("parallel", "parallel", on_gpu={"num_warps": _warps(chunk), "writes_all": True}),
-  )(*(x.reshape(1, -1) for x in arrays), *(x[:, None] for x in per_row), *(turned(x) for x in shared))
+  )(*(x.reshape(1, -1) for x in arrays), *(x[:, None] for x in per_row), *(transposed(x) for x in shared))
   return found if maps is None else [found[0].reshape(rows, width)]
 
 
@@ -176,9 +176,9 @@ def online(how: How, name: str, x: jax.Array, result: Callable[..., jax.Array]) 
     def _() -> None:
       x = x_ref[...].astype(jnp.float32)
       old = most_ref[...]
-      most = jnp.maximum(old, row.max(x))
-      finite = jnp.where(most > -jnp.inf, most, 0.0)
-      most_ref[...] = most
+      row_max = jnp.maximum(old, row.max(x))
+      finite = jnp.where(row_max > -jnp.inf, row_max, 0.0)
+      most_ref[...] = row_max
       total_ref[...] = total_ref[...] * jnp.exp(old - finite) + row.sum(jnp.exp(x - finite))
 
     @pl.when(step >= count)
@@ -211,13 +211,13 @@ def softmax_parts(how: How, name: str, x: jax.Array) -> tuple[jax.Array, jax.Arr
 
   def body(row: Row, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     x = x.astype(jnp.float32)
-    most = row.max(x)
+    row_max = row.max(x)
     # A chunk may have no element of its row, or none that counts.
-    return most, row.sum(jnp.where(most > -jnp.inf, jnp.exp(x - most), 0.0))
+    return row_max, row.sum(jnp.where(row_max > -jnp.inf, jnp.exp(x - row_max), 0.0))
 
-  most, total = run(how, name, body, [x], [], [], parts=2)
-  greatest = jnp.max(most, axis=1)
-  factor = jnp.where(most > -jnp.inf, jnp.exp(most - greatest[:, None]), 0.0)
+  row_max, total = run(how, name, body, [x], [], [], parts=2)
+  greatest = jnp.max(row_max, axis=1)
+  factor = jnp.where(row_max > -jnp.inf, jnp.exp(row_max - greatest[:, None]), 0.0)
   return greatest, jnp.sum(total * factor, axis=1)
 
 

@@ -306,8 +306,8 @@ def _forward(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> 
   return after.astype(plan.out_dtype), (x, y, bias, before)
 
 
-def _backward(plan: Plan, kept: Any, g: jax.Array) -> tuple[Any, Any, Any]:
-  x, y, bias, before = kept
+def _backward(plan: Plan, residuals: Any, g: jax.Array) -> tuple[Any, Any, Any]:
+  x, y, bias, before = residuals
   if before is not None:
     activation = activation_of("matmul", plan.activation)
     assert activation is not None

@@ -150,8 +150,8 @@ def _swiglu_forward(how: How, gate: jax.Array, x: jax.Array) -> tuple[jax.Array,
   return _swiglu(how, gate, x), (gate, x)
 
 
-def _swiglu_backward(how: How, kept: tuple[jax.Array, jax.Array], g: jax.Array) -> tuple[jax.Array, jax.Array]:
-  dgate, dx = elementwise(_gate_derivatives, how, "swiglu_backward", *kept, g, num_outs=2)
+def _swiglu_backward(how: How, residuals: tuple[jax.Array, jax.Array], g: jax.Array) -> tuple[jax.Array, jax.Array]:
+  dgate, dx = elementwise(_gate_derivatives, how, "swiglu_backward", *residuals, g, num_outs=2)
   return dgate, dx
 
 
@@ -198,8 +198,8 @@ def _gated_forward(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -
   return elementwise(_gate, how, "swiglu", gate, up)[0], (x, w_gate, w_up, gate, up)
 
 
-def _gated_backward(how: How, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-  x, w_gate, w_up, gate, up = kept
+def _gated_backward(how: How, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+  x, w_gate, w_up, gate, up = residuals
   dgate, dup = elementwise(_gate_derivatives, how, "swiglu_backward", gate, up, g, num_outs=2)
   product = functools.partial(matmul, interpret=how.interpret, native=how.native)
   dx = product(dgate, w_gate, transpose_y=True) + product(dup, w_up, transpose_y=True)

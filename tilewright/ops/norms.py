@@ -140,9 +140,9 @@ def _layer_norm_forward(
 
 
 def _layer_norm_backward(
-  how: How, eps: float, kept: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
+  how: How, eps: float, residuals: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-  x, scale, shift = kept
+  x, scale, shift = residuals
 
   def body(x: jax.Array, g: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     x, g = x.astype(jnp.float32), g.astype(jnp.float32)
@@ -176,9 +176,9 @@ def _rms_norm_forward(
 
 
 def _rms_norm_backward(
-  how: How, eps: float, kept: tuple[jax.Array, jax.Array], g: jax.Array
+  how: How, eps: float, residuals: tuple[jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-  x, scale = kept
+  x, scale = residuals
 
   def body(x: jax.Array, g: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
     x, g = x.astype(jnp.float32), g.astype(jnp.float32)

@@ -74,7 +74,7 @@ def _rows(how: How, x: jax.Array) -> int:
   return tiling.rows_per_gpu_block(length, elements) if how.on_gpu else tiling.rows_per_block(length, 4 * elements)
 
 
-def _turned(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, sign: int) -> jax.Array:
+def _rotated(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, sign: int) -> jax.Array:
   batch, length, heads, _, half = x.shape
   if how.on_gpu:
     rows = 1
@@ -111,10 +111,10 @@ def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, ja
     sin_ref[...] = jnp.sum(gb * a - ga * b, axis=1)
 
   own = pl.BlockSpec((None, rows, half), lambda i, j: (i, j, 0))
-  sums = jax.ShapeDtypeStruct((batch, length, half), jnp.float32)
+  partial_sums = jax.ShapeDtypeStruct((batch, length, half), jnp.float32)
   dcos, dsin = pl.pallas_call(
     kernel,
-    out_shape=[sums, sums],
+    out_shape=[partial_sums, partial_sums],
     grid=(batch, pl.cdiv(length, rows)),
     in_specs=[halves, halves],
     out_specs=[own, own],
@@ -126,17 +126,17 @@ def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, ja
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _rotary(how: How, x: jax.Array, cos: jax.Array, sin: jax.Array) -> jax.Array:
-  return _turned(how, "rotary", x, cos, sin, 1)
+  return _rotated(how, "rotary", x, cos, sin, 1)
 
 
 def _rotary_forward(how: How, x: jax.Array, cos: jax.Array, sin: jax.Array) -> tuple[jax.Array, Any]:
   return _rotary(how, x, cos, sin), (x, cos, sin)
 
 
-def _rotary_backward(how: How, kept: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-  x, cos, sin = kept
+def _rotary_backward(how: How, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+  x, cos, sin = residuals
   dcos, dsin = _towards_tables(how, x, g)
-  return _turned(how, "rotary_backward", g, cos, sin, -1), dcos.astype(cos.dtype), dsin.astype(sin.dtype)
+  return _rotated(how, "rotary_backward", g, cos, sin, -1), dcos.astype(cos.dtype), dsin.astype(sin.dtype)
 
 
 _rotary.defvjp(_rotary_forward, _rotary_backward)

@@ -77,7 +77,7 @@ def summed_over_rows(
   arrays: Sequence[jax.Array],
   shared: Sequence[jax.Array],
   out: jax.ShapeDtypeStruct,
-  num_sums: int,
+  num_accumulators: int,
 ) -> tuple[jax.Array, list[jax.Array]]:
   """Like `by_rows` with one output, and with sums over all rows: `body` gives the rows, then for each sum the rows to be added up.
 
@@ -86,7 +86,7 @@ def summed_over_rows(
   """
   (num_rows, width), num_arrays = arrays[0].shape, len(arrays)
   if num_rows == 0 or width == 0:
-    return jnp.zeros(out.shape, out.dtype), [jnp.zeros((width,), jnp.float32)] * num_sums
+    return jnp.zeros(out.shape, out.dtype), [jnp.zeros((width,), jnp.float32)] * num_accumulators
   block = tiling.rows_per_gpu_block(num_rows, width) if how.on_gpu else tiling.rows_per_block(num_rows, width * 4, 3)
   blocks = pl.cdiv(num_rows, block)
   steps = pl.cdiv(blocks, tiling.row_groups(how.on_gpu))
@@ -94,19 +94,19 @@ def summed_over_rows(
   ragged = groups * steps * block != num_rows
 
   def kernel(*refs: Any) -> None:
-    inputs, out_ref, sums = refs[: -1 - num_sums], refs[-1 - num_sums], refs[-num_sums:]
+    inputs, out_ref, accumulators = refs[: -1 - num_accumulators], refs[-1 - num_accumulators], refs[-num_accumulators:]
     step = pl.program_id(1)
 
     @pl.when(step == 0)
     def _() -> None:
-      for ref in sums:
+      for ref in accumulators:
         ref[...] = jnp.zeros(ref.shape, ref.dtype)
 
     values = [ref[...][:, None] if ref.ndim == 1 else ref[...] for ref in inputs[:num_arrays]]
     rows, *parts = body(*values, *(ref[...][None, :] for ref in inputs[num_arrays:]))
     out_ref[...] = rows.astype(out_ref.dtype)
     first = (pl.program_id(0) * steps + step) * block
-    for ref, part in zip(sums, parts):
+    for ref, part in zip(accumulators, parts):
       if ragged:
         part = jnp.where(first + jax.lax.broadcasted_iota(jnp.int32, part.shape, 0) < num_rows, part, 0.0)
       ref[...] += jnp.sum(part, axis=0, keepdims=True)
@@ -116,16 +116,16 @@ def summed_over_rows(
     # The last group may run out of blocks: it revisits its last one, and adds none of its rows.
     return pl.BlockSpec((block, *rest), lambda g, s: (jnp.minimum(g * steps + s, blocks - 1), *(0 for _ in rest)))
 
-  rows_out, *sums = pl.pallas_call(
+  rows_out, *accumulators = pl.pallas_call(
     kernel,
-    out_shape=[out, *[jax.ShapeDtypeStruct((groups, 1, width), jnp.float32)] * num_sums],
+    out_shape=[out, *[jax.ShapeDtypeStruct((groups, 1, width), jnp.float32)] * num_accumulators],
     grid=(groups, steps),
     in_specs=[*(rows_of(x) for x in arrays), *(pl.BlockSpec(x.shape, lambda g, s: (0,)) for x in shared)],
-    out_specs=[rows_of(out), *[pl.BlockSpec((None, 1, width), lambda g, s: (g, 0, 0))] * num_sums],
+    out_specs=[rows_of(out), *[pl.BlockSpec((None, 1, width), lambda g, s: (g, 0, 0))] * num_accumulators],
     name=name,
     **how.options("parallel", "arbitrary"),
   )(*arrays, *shared)
-  return rows_out, [s.sum(axis=(0, 1)) for s in sums]
+  return rows_out, [s.sum(axis=(0, 1)) for s in accumulators]
 
 
 def elementwise(body: Body, how: How, name: str, *arrays: jax.Array, num_outs: int = 1) -> list[jax.Array]:

@@ -58,14 +58,14 @@ def _of_long_rows(how: How, name: str, x: jax.Array, result: Callable[..., jax.A
 
     def at_once(row: Row, x: jax.Array) -> jax.Array:
       x = x.astype(jnp.float32)
-      most = row.max(x)
-      return result(x, most, row.sum(jnp.exp(x - most)))
+      row_max = row.max(x)
+      return result(x, row_max, row.sum(jnp.exp(x - row_max)))
 
     return long_rows.run(how, name, at_once, [x], [], [], maps=x.dtype)[0]
   if long_rows.are_many(x):
     return long_rows.online(how, name, x, result)
   parts = long_rows.softmax_parts(how, f"{name}_parts", x)
-  body = lambda row, x, most, total: result(x.astype(jnp.float32), most, total)
+  body = lambda row, x, row_max, total: result(x.astype(jnp.float32), row_max, total)
   return long_rows.run(how, name, body, [x], parts, [], maps=x.dtype)[0]
 
 
@@ -77,7 +77,7 @@ def _softmax(how: How, x: jax.Array) -> jax.Array:
     return e * (1.0 / jnp.sum(e, axis=-1, keepdims=True))
 
   if long_rows.applies(how, x):
-    return _of_long_rows(how, "softmax", x, lambda x, most, total: jnp.exp(x - most) * (1.0 / total))
+    return _of_long_rows(how, "softmax", x, lambda x, row_max, total: jnp.exp(x - row_max) * (1.0 / total))
   return by_rows(body, how, "softmax", [x], [], _same(x))[0]
 
 
@@ -105,7 +105,7 @@ def _log_softmax(how: How, x: jax.Array) -> jax.Array:
     return shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=-1, keepdims=True))
 
   if long_rows.applies(how, x):
-    return _of_long_rows(how, "log_softmax", x, lambda x, most, total: x - most - jnp.log(total))
+    return _of_long_rows(how, "log_softmax", x, lambda x, row_max, total: x - row_max - jnp.log(total))
   return by_rows(body, how, "log_softmax", [x], [], _same(x))[0]
 
 

@@ -166,10 +166,10 @@ def _shares(m: int, n: int, k: int) -> Iterator[MatmulBlocks]:
   """Ways to cut a product into equal blocks, one or a few for each thread, whose packed right operands all fit L3."""
   threads = num_threads()
   fits = max(256, host_caches().l3 // (2 * threads) // (4 * min(k, _DEEP) or 1))
-  least = _MIN_ROWS if n > _FEW_COLUMNS else 2 * _FEW_ROWS
-  for parts_m in range(1, min(8 * threads, max(1, m // least)) + 1):
+  min_rows = _MIN_ROWS if n > _FEW_COLUMNS else 2 * _FEW_ROWS
+  for parts_m in range(1, min(8 * threads, max(1, m // min_rows)) + 1):
     block_m = divisor_near(m, -(-m // parts_m), 2)
-    for turns in range(1, 9 if block_m >= min(m, least) else 1):
+    for turns in range(1, 9 if block_m >= min(m, min_rows) else 1):
       parts_n = max(-(-turns * threads // parts_m), -(-n // fits))
       parts_n = min(parts_n, max(1, n // 128))
       yield MatmulBlocks(block_m, divisor_near(n, -(-n // parts_n), 32), max(1, k))

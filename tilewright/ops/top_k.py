@@ -132,8 +132,8 @@ def _forward(how: How, k: int, x: jax.Array) -> tuple[tuple[jax.Array, jax.Array
   return (values, indices), (indices, jnp.zeros((0, x.shape[1]), x.dtype))
 
 
-def _backward(how: How, k: int, kept: Any, g: tuple[jax.Array, Any]) -> tuple[jax.Array]:
-  indices, like = kept
+def _backward(how: How, k: int, residuals: Any, g: tuple[jax.Array, Any]) -> tuple[jax.Array]:
+  indices, like = residuals
   rows = jnp.arange(indices.shape[0])[:, None]
   return (jnp.zeros((indices.shape[0], like.shape[1]), like.dtype).at[rows, indices].add(g[0]),)
 

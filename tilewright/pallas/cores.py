@@ -21,7 +21,7 @@ def run_together(kernel: Kernel) -> bool:
   of_threads = any(hasattr(mesh, "num_threads") for mesh in kernel.mesh or ())
   if kernel.mesh is None or of_threads or any(not isinstance(d, int) for d in kernel.grid_mapping.grid):
     return False
-  return math.prod(kernel.grid_mapping.grid) > 1 and talk(kernel.jaxpr)
+  return math.prod(kernel.grid_mapping.grid) > 1 and communicates(kernel.jaxpr)
 
 
 def allocate_together(kernel: Kernel) -> bool:
@@ -52,10 +52,10 @@ def has_warps_side_by_side(kernel: Kernel) -> bool:
   return found(kernel.jaxpr)
 
 
-def talk(jaxpr: Any) -> bool:
+def communicates(jaxpr: Any) -> bool:
   """Whether an equation, or one nested in it, involves several cores."""
   return any(
-    _concerns_others(eqn) or any(talk(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
+    _concerns_others(eqn) or any(communicates(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
     for eqn in jaxpr.eqns
   )
 

@@ -102,13 +102,13 @@ class SideEffects(enum.Enum):
 
 
 def said_side_effects(compiler_params: object) -> SideEffects:
-  said = getattr(compiler_params, "has_side_effects", False)
-  if isinstance(said, bool | np.bool_):
-    return SideEffects.SIDE_EFFECTING if said else SideEffects.PURE
-  found = next((e for e in SideEffects if isinstance(said, enum.Enum) and said.value == e.value), None)
+  declared = getattr(compiler_params, "has_side_effects", False)
+  if isinstance(declared, bool | np.bool_):
+    return SideEffects.SIDE_EFFECTING if declared else SideEffects.PURE
+  found = next((e for e in SideEffects if isinstance(declared, enum.Enum) and declared.value == e.value), None)
   if found is None:
     raise errors.SideEffectError(
-      f"Invalid side effect type: {said!r}. compiler_params: has_side_effects must be True, False or a pltpu.SideEffectType."
+      f"Invalid side effect type: {declared!r}. compiler_params: has_side_effects must be True, False or a pltpu.SideEffectType."
     )
   return found
 

@@ -67,8 +67,8 @@ def own_interpret(interpret: Any) -> Any:
   from tilewright.target import simulator
 
   known = {f.name for f in dataclasses.fields(simulator.Options)}
-  said = {f.name: getattr(interpret, f.name) for f in dataclasses.fields(interpret) if f.name in known}
-  return simulator.Options(**said)
+  known_fields = {f.name: getattr(interpret, f.name) for f in dataclasses.fields(interpret) if f.name in known}
+  return simulator.Options(**known_fields)
 
 
 def own_specs(specs: Any) -> Any:

@@ -62,7 +62,7 @@ class ForcedInterpretation:
 
 
 # Target-specific parameters: a kernel that has them compiles to native code of that platform, or is an error.
-_ASKS_FOR: dict[type, tuple[str, str]] = {CpuParams: ("cpu", "cpu"), NvgpuParams: ("cuda", "nvgpu")}
+_REQUESTED_TARGETS: dict[type, tuple[str, str]] = {CpuParams: ("cpu", "cpu"), NvgpuParams: ("cuda", "nvgpu")}
 
 
 def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: bool) -> str | None:
@@ -74,14 +74,14 @@ def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: boo
   """
   if kernel.interpret or for_export:
     return None
-  asked, package = _ASKS_FOR.get(type(kernel.compiler_params), (None, ""))
-  if asked is not None:
-    if tuple(platforms) != (asked,):
+  requested, package = _REQUESTED_TARGETS.get(type(kernel.compiler_params), (None, ""))
+  if requested is not None:
+    if tuple(platforms) != (requested,):
       raise errors.NativeCodeError(
-        f"The kernel '{kernel.name}' asks for native {_NAMES[asked]} code (compiler_params={package}.CompilerParams()) but is compiled "
-        f"for {', '.join(platforms)}. Leave compiler_params out, or run it on the {_NAMES[asked]}."
+        f"The kernel '{kernel.name}' asks for native {_NAMES[requested]} code (compiler_params={package}.CompilerParams()) but is compiled "
+        f"for {', '.join(platforms)}. Leave compiler_params out, or run it on the {_NAMES[requested]}."
       )
-    return asked
+    return requested
   is_known = len(platforms) == 1 and platforms[0] in NATIVE and (platforms[0] != "cuda" or cuda.is_here())
   return platforms[0] if is_known else None
 

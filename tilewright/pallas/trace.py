@@ -115,10 +115,10 @@ def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid
   """
   interpret = targets.effective_interpret(call.interpret)
   spec = call.grid_spec
-  said = (call.name, call.compiler_params, call.cost_estimate, call.metadata, interpret, call.debug)
+  call_parameters = (call.name, call.compiler_params, call.cost_estimate, call.metadata, interpret, call.debug)
   try:
     key = (
-      fingerprint((call.kernel, spec.in_specs, spec.out_specs, spec.scratch_shapes, *said, in_tree)),
+      fingerprint((call.kernel, spec.in_specs, spec.out_specs, spec.scratch_shapes, *call_parameters, in_tree)),
       _out_key(call.out_shape),
       tuple(sorted(call.aliases.items())),
       (spec.num_scalar_prefetch, spec.grid_names, static_grid),

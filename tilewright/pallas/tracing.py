@@ -131,11 +131,11 @@ def _locate(error: Exception) -> None:
   """Add the user's line and the fix to a message, unless it names a line or the user's own code raised the error."""
   if len(error.args) != 1 or not isinstance(error.args[0], str) or _jax.is_raised_by_user(error):
     return
-  said, line = error.args[0].rstrip(), _jax.user_line(error)
-  advice = next((words for pattern, words in _ADVICE if pattern.search(said)), None)
-  if "This is at " in said or line == "an unknown line" or (advice is None and _HAS_LINE.search(said)):
+  message, line = error.args[0].rstrip(), _jax.user_line(error)
+  advice = next((words for pattern, words in _ADVICE if pattern.search(message)), None)
+  if "This is at " in message or line == "an unknown line" or (advice is None and _HAS_LINE.search(message)):
     return
-  error.args = (f"{_sentence(said)} This is at {line}.{'' if advice is None else ' ' + advice}",)
+  error.args = (f"{_sentence(message)} This is at {line}.{'' if advice is None else ' ' + advice}",)
 
 
 def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
@@ -145,10 +145,10 @@ def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | N
       f"A name of jax.experimental.pallas is used in this kernel, at {_jax.user_line(error)}: {str(error) or type(error).__name__}. Import "
       "it from tilewright.pallas instead, or run the whole program unchanged with `tilewright run`."
     )
-  said = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
-  if said.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's message for a mismatched store
+  message = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
+  if message.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's message for a mismatched store
     return errors.ShapeMismatchError(
-      f"{said} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."
+      f"{message} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."
     )
   if isinstance(error, AssertionError | jax.errors.TracerBoolConversionError) and _jax.is_about_indexing(error):
     return errors.DynamicSizeError(
@@ -156,16 +156,16 @@ def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | N
       "slices start:stop only the start may be dynamic, the size must be an int. Take a window of the largest size, and leave out what "
       "does not count with a mask (pl.load, pl.store, jnp.where) or with a loop."
     )
-  if _REF_AS_VALUE.search(said):
-    return errors.UnreadRefError(f"{said} A ref is not the value that it holds: read it first, as in x_ref[...].")
-  if said.startswith("Found an unbound axis name"):
+  if _REF_AS_VALUE.search(message):
+    return errors.UnreadRefError(f"{message} A ref is not the value that it holds: read it first, as in x_ref[...].")
+  if message.startswith("Found an unbound axis name"):
     names = [*(frame.names or ()), *(name for name, _ in frame.axis_sizes)]
     known = (
       f"The axes of this kernel are {names}"
       if names
       else "This kernel has no named axes: name its grid's, or give it a mesh"
     )
-    return errors.AxisNameError(f"{said} {known}.")
+    return errors.AxisNameError(f"{message} {known}.")
   return None
 
 

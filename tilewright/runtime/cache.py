@@ -155,8 +155,8 @@ def _remove(folder: pathlib.Path, owner: int) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _warn(said: str) -> None:
-  warnings.warn(said, CacheWarning, stacklevel=3)
+def _warn(message: str) -> None:
+  warnings.warn(message, CacheWarning, stacklevel=3)
 
 
 # --- keeping it small --------------------------------------------------------------------------------------------
@@ -175,21 +175,21 @@ def _written(path: pathlib.Path, nbytes: int) -> None:
   _trim(path, limit())
 
 
-def _trim(path: pathlib.Path, most: int) -> None:
-  """Remove what killed processes and earlier versions left, and the entries longest unused if all together take more than `most` bytes."""
+def _trim(path: pathlib.Path, max_bytes: int) -> None:
+  """Remove files that killed processes and earlier versions left, then the least recently used entries beyond `max_bytes` in all."""
   with contextlib.suppress(OSError, Distrusted), trust.directory(path) as top:
     found = []
     for kind, folder in _kinds(top):
       with folder as opened:
         found += [(kind, own) for own in _entries(opened)]
     total = sum(own.nbytes for _, own in found)
-    if total <= most * _FULL:
+    if total <= max_bytes * _FULL:
       return
     for kind, own in sorted(found, key=lambda each: each[1].used):
       with contextlib.suppress(OSError, Distrusted), trust.directory(kind, within=top) as opened:
         os.unlink(own.name, dir_fd=opened)
       total -= own.nbytes
-      if total <= most * _LEFT:
+      if total <= max_bytes * _LEFT:
         return
 
 

@@ -45,9 +45,9 @@ def _libc() -> Any:
 
 
 def _refused() -> errors.NativeCodeError:
-  said = os.strerror(ctypes.get_errno())
+  reason = os.strerror(ctypes.get_errno())
   return errors.NativeCodeError(
-    f"The system refuses memory for machine code ({said}). Security policies may forbid it, as they would other just-in-time compilers; "
+    f"The system refuses memory for machine code ({reason}). Security policies may forbid it, as they would other just-in-time compilers; "
     "use interpret=True for the portable lowering."
   )
 

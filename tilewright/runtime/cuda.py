@@ -53,8 +53,8 @@ def _check(driver: Any, status: int, what: str) -> None:
     name, text = ctypes.c_char_p(), ctypes.c_char_p()
     driver.cuGetErrorName(status, ctypes.byref(name))
     driver.cuGetErrorString(status, ctypes.byref(text))
-    said = f"{(name.value or b'error').decode()} ({status}: {(text.value or b'unknown').decode()})"
-    raise errors.NativeCodeError(f"The CUDA driver gave {said} while {what}.")
+    driver_error = f"{(name.value or b'error').decode()} ({status}: {(text.value or b'unknown').decode()})"
+    raise errors.NativeCodeError(f"The CUDA driver gave {driver_error} while {what}.")
 
 
 def _call(function: str, *args: Any, what: str) -> None:
@@ -148,8 +148,8 @@ def assemble(ptx: str, device: int = 0) -> bytes:
         )
         _call("cuLinkComplete", state, ctypes.byref(result), ctypes.byref(size), what="assembling PTX")
       except errors.NativeCodeError as e:
-        said = log.value.decode(errors="replace").strip()
-        raise errors.NativeCodeError(f"{e} It says: {said}\nTILEWRIGHT_DUMP=dir keeps the PTX.") from e
+        driver_error = log.value.decode(errors="replace").strip()
+        raise errors.NativeCodeError(f"{e} It says: {driver_error}\nTILEWRIGHT_DUMP=dir keeps the PTX.") from e
       assert result.value is not None
       return ctypes.string_at(result.value, size.value)
     finally:

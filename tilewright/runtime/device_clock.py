@@ -37,9 +37,9 @@ def _answer_version(extension: int) -> None:
 def _stream(frame: int) -> int:
   """The stream on which XLA runs a call."""
   api, context = _read(frame, ffi.FRAME_API), _read(frame, ffi.FRAME_CONTEXT)
-  asked = (ctypes.c_uint64 * 4)(_STREAM_GET_BYTES, 0, context, 0)
-  _Handler(_read(api, ffi.api_function_offset("XLA_FFI_Stream_Get")))(ctypes.addressof(asked))
-  return asked[3]
+  request = (ctypes.c_uint64 * 4)(_STREAM_GET_BYTES, 0, context, 0)
+  _Handler(_read(api, ffi.api_function_offset("XLA_FFI_Stream_Get")))(ctypes.addressof(request))
+  return request[3]
 
 
 class DeviceClock:

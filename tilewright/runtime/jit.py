@@ -140,9 +140,9 @@ def _processor() -> tuple[str, ...]:
         lines.append(line)
   except OSError:
     lines = []
-  said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-  known = [f"{name}: {said[name]}" for name in (*_X86_FIELDS, *_ARM_FIELDS) if name in said]
-  if not ("flags" in said or "Features" in said):
+  cpuinfo = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+  known = [f"{name}: {cpuinfo[name]}" for name in (*_X86_FIELDS, *_ARM_FIELDS) if name in cpuinfo]
+  if not ("flags" in cpuinfo or "Features" in cpuinfo):
     known += [llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
   return (platform.system(), platform.machine(), *known)
 
@@ -176,13 +176,13 @@ def _simplify(module: Any, machine: Any) -> None:
   passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
 
 
-def _optimised(text: str, machine: Any = None, is_glue: bool = False) -> Any:
+def _optimised(text: str, machine: Any = None, is_launcher: bool = False) -> Any:
   machine = machine or host_machine()
   module = llvm.parse_assembly(text)
   module.triple = machine.triple
   module.data_layout = str(machine.target_data)
   module.verify()
-  if is_glue or text.count("\n") > LONG:
+  if is_launcher or text.count("\n") > LONG:
     _simplify(module, machine)
   else:
     optimise(module, machine)
@@ -201,8 +201,8 @@ def assembly(text: str) -> str:
     return host_machine().emit_assembly(_optimised(text))
 
 
-def object_code(text: str, *, is_glue: bool = False) -> bytes:
+def object_code(text: str, *, is_launcher: bool = False) -> bytes:
   """Compile LLVM IR text for this processor; glue has no loops over data, and is compiled as fast as can be."""
   with lock:
-    machine = host_machine(0) if is_glue else host_machine()
-    return machine.emit_object(_optimised(text, machine, is_glue))
+    machine = host_machine(0) if is_launcher else host_machine()
+    return machine.emit_object(_optimised(text, machine, is_launcher))

@@ -28,8 +28,8 @@ _SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.POINTER(ctypes.c_voi
 
 @functools.cache
 def _parse(text: bytes) -> tuple[str, list[tuple[str, list[int]]]]:
-  said = json.loads(text)
-  return said["format"], [(name, shape) for name, shape in said["values"]]
+  record = json.loads(text)
+  return record["format"], [(name, shape) for name, shape in record["values"]]
 
 
 def _print(text: bytes, pointers: Any) -> None:
@@ -62,13 +62,13 @@ _errors: collections.deque[Any] = collections.deque(maxlen=256)  # texts that ca
 
 def _report(text: bytes, header: int, records: int) -> int | None:
   try:
-    return _told(text, header, records)
+    return _print_records(text, header, records)
   except Exception:  # there is nothing above this but compiled code
     traceback.print_exc()
     return None
 
 
-def _told(text: bytes, header: int, records: int) -> int | None:
+def _print_records(text: bytes, header: int, records: int) -> int | None:
   """Print the records of a log; returns the address of the error's text."""
   meaning = _parse_report(text)
   words = (ctypes.c_uint32 * HEADER_WORDS).from_address(header)
@@ -86,12 +86,12 @@ def _told(text: bytes, header: int, records: int) -> int | None:
     sys.stdout.write(f"({dropped} more prints of this kernel did not fit its log.)\n")
   if not failed:
     return None
-  said, shape = meaning["messages"][message]
+  record, shape = meaning["messages"][message]
   if shape:
-    said += ELEMENT.format(_listed(np.unravel_index(element, shape)))
+    record += ELEMENT.format(_listed(np.unravel_index(element, shape)))
   if rank:
-    said += INSTANCE.format(_listed(words[6 : 6 + rank]))
-  _errors.append(ctypes.create_string_buffer(said.encode()))
+    record += INSTANCE.format(_listed(words[6 : 6 + rank]))
+  _errors.append(ctypes.create_string_buffer(record.encode()))
   return ctypes.addressof(_errors[-1])
 
 

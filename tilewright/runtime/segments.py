@@ -54,8 +54,14 @@ class Segment:
   @property
   def offer(self) -> str:
     """What others need to map it."""
-    said = {"pid": os.getpid(), "fd": self.descriptor, "bytes": self.nbytes, "at": self.address, "token": self.token}
-    return json.dumps(said)
+    proposal = {
+      "pid": os.getpid(),
+      "fd": self.descriptor,
+      "bytes": self.nbytes,
+      "at": self.address,
+      "token": self.token,
+    }
+    return json.dumps(proposal)
 
   def close(self) -> None:
     """No more processes can map it."""
@@ -106,15 +112,15 @@ def create(nbytes: int, address: int) -> Segment:
 
 def join(offer: str) -> Segment:
   """Map what another process offers."""
-  said = json.loads(offer)
-  pid, number, nbytes, address = (int(said[k]) for k in ("pid", "fd", "bytes", "at"))
+  proposal = json.loads(offer)
+  pid, number, nbytes, address = (int(proposal[k]) for k in ("pid", "fd", "bytes", "at"))
   try:
     descriptor = os.open(f"/proc/{pid}/fd/{number}", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
   except OSError as e:
     raise SegmentError(f"the memory of process {pid} cannot be opened here ({e.strerror}); is it on this host?") from e
   try:
     _check(os.fstat(descriptor), nbytes)
-    _check_token(descriptor, str(said["token"]))
+    _check_token(descriptor, str(proposal["token"]))
     _map(descriptor, nbytes, address)
   finally:
     with contextlib.suppress(OSError):

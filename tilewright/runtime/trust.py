@@ -133,8 +133,8 @@ def _make_key(folder: int) -> None:
 
 
 def _mac(secret: bytes, names: tuple[str, ...], contents: bytes) -> bytes:
-  said = b"".join(len(name.encode()).to_bytes(8, "little") + name.encode() for name in names)
-  return hmac.digest(secret, len(names).to_bytes(8, "little") + said + contents, "sha256")
+  payload = b"".join(len(name.encode()).to_bytes(8, "little") + name.encode() for name in names)
+  return hmac.digest(secret, len(names).to_bytes(8, "little") + payload + contents, "sha256")
 
 
 def seal(secret: bytes, *names: str, contents: bytes) -> bytes:

@@ -38,9 +38,9 @@ def names_line(f: Callable[P, T]) -> Callable[P, T]:
     try:
       return f(*args, **kwargs)
     except errors.TilewrightError as e:
-      said = e.args[0] if len(e.args) == 1 else None
-      if isinstance(said, str) and not _HAS_LINE.search(said) and (line := calling_line()) is not None:
-        e.args = (f"{said.rstrip()}{'' if said.rstrip().endswith(('.', '?', '!')) else '.'} This is at {line}.",)
+      text = e.args[0] if len(e.args) == 1 else None
+      if isinstance(text, str) and not _HAS_LINE.search(text) and (line := calling_line()) is not None:
+        e.args = (f"{text.rstrip()}{'' if text.rstrip().endswith(('.', '?', '!')) else '.'} This is at {line}.",)
       raise
 
   return wrapper

@@ -86,21 +86,21 @@ class _Liveness:
     # Memory that this function does not allocate itself outlives it.
     return WRITE in effects and any(not _is_alloc(base) for base in accesses(op)[1])
 
-  def mark(self, thing: Op | Value) -> None:
-    known = self.ops if isinstance(thing, Op) else self.values
-    if thing not in known:
-      known.add(thing)  # type: ignore[arg-type]
-      self.work.append(thing)
+  def mark(self, item: Op | Value) -> None:
+    known = self.ops if isinstance(item, Op) else self.values
+    if item not in known:
+      known.add(item)  # type: ignore[arg-type]
+      self.work.append(item)
 
   def _spread(self) -> None:
     while self.work:
-      thing = self.work.pop()
-      if isinstance(thing, Op):
-        self._op(thing)
-      elif isinstance(thing.owner, Block):
-        self._param(thing, thing.owner)
-      elif thing.owner is not None:
-        self._result(thing, thing.owner)
+      item = self.work.pop()
+      if isinstance(item, Op):
+        self._op(item)
+      elif isinstance(item.owner, Block):
+        self._param(item, item.owner)
+      elif item.owner is not None:
+        self._result(item, item.owner)
 
   def _op(self, op: Op) -> None:
     """What a live op needs."""

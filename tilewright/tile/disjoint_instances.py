@@ -67,7 +67,7 @@ class Parts:
       return False
     touching = [(op, ref) for op in walk(self.body.body) for ref in self._touched(op, refs)]
     rank = len(refs[0].ref.shape)
-    return any(self._tells(touching, d, axis, others) for d in range(rank))
+    return any(self._separates(touching, d, axis, others) for d in range(rank))
 
   def _touched(self, op: Op, refs: Sequence[Value]) -> Iterator[Value]:
     """The operands through which an op accesses the array."""
@@ -75,7 +75,7 @@ class Parts:
     if any(ref in reads or ref in writes for ref in refs):
       yield from (v for v in op.operands if isinstance(v.type, RefType) and base_of(v) in refs)
 
-  def _tells(self, touching: list[tuple[Op, Value]], dim: int, axis: int, others: Collection[int]) -> bool:
+  def _separates(self, touching: list[tuple[Op, Value]], dim: int, axis: int, others: Collection[int]) -> bool:
     """Whether the parts are disjoint along a dimension of the array."""
     total: _Place | None = None
     for op, ref in touching:

@@ -55,9 +55,9 @@ def gather_neighbours(rw: Rewriter, op: Op) -> Found:
   window = _Window.of(rw, access, access.positions)
   if window is None:
     return None
-  said = {"cache": op.attrs["cache"]} if "cache" in op.attrs else {}
-  found = rw.emit("window_load", [op.operands[0], *window.starts(rw)], **window.attributes, **said)
-  return [window.turned(rw, found)]
+  cache_attribute = {"cache": op.attrs["cache"]} if "cache" in op.attrs else {}
+  found = rw.emit("window_load", [op.operands[0], *window.starts(rw)], **window.attributes, **cache_attribute)
+  return [window.transposed(rw, found)]
 
 
 @rule("scatter_store")
@@ -77,8 +77,8 @@ def scatter_to_neighbours(rw: Rewriter, op: Op) -> Found:
   for mask in masks:
     there = rw.emit("window_load", [ref, *starts], **window.attributes)
     value = rw.emit("select", [_spread(rw, mask, access), value, there])
-  said = {"cache": op.attrs["cache"]} if "cache" in op.attrs else {}
-  rw.emit_all("window_store", [ref, window.back(rw, value), *starts], **window.attributes, **said)
+  cache_attribute = {"cache": op.attrs["cache"]} if "cache" in op.attrs else {}
+  rw.emit_all("window_store", [ref, window.back(rw, value), *starts], **window.attributes, **cache_attribute)
   return []
 
 
@@ -150,7 +150,7 @@ class _Window:
   def starts(self, rw: Rewriter) -> list[Value]:
     return [_start(rw, line, self.dtype) for line in self.lines]
 
-  def turned(self, rw: Rewriter, loaded: Value) -> Value:
+  def transposed(self, rw: Rewriter, loaded: Value) -> Value:
     """The contents of the window, transposed to the gather's order of dimensions."""
     permutation = tuple(self.order.index(d) for d in range(len(self.order)))
     return _transposed(rw, loaded, permutation)

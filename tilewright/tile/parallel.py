@@ -41,15 +41,15 @@ def _parallel_dims(kernel: NativeKernel) -> list[int]:
   grid = kernel.mapping.grid
   if kernel.in_order:
     return [d for d in range(len(grid)) if grid[d] == 1]
-  said = kernel.dimension_semantics
-  is_said = [said is not None and d < len(said) for d in range(len(grid))]
+  semantics = kernel.dimension_semantics
+  is_declared = [semantics is not None and d < len(semantics) for d in range(len(grid))]
   given: list[int] = []
   for d in range(len(grid)):
-    if grid[d] == 1 or (said is not None and is_said[d] and _holds(kernel, said[d], d, given)):
+    if grid[d] == 1 or (semantics is not None and is_declared[d] and _holds(kernel, semantics[d], d, given)):
       given.append(d)
   proven: list[int] = []
   for d in range(len(grid)):
-    if d not in given and not is_said[d] and _tells_outputs_apart(kernel, d, [*given, *proven]):
+    if d not in given and not is_declared[d] and _tells_outputs_apart(kernel, d, [*given, *proven]):
       proven.append(d)  # perhaps because those before it are
   if kernel.scratch:
     first = next((d for d in range(len(grid)) if d not in given and d not in proven), len(grid))
@@ -59,10 +59,10 @@ def _parallel_dims(kernel: NativeKernel) -> list[int]:
   return sorted([*given, *proven])
 
 
-def _holds(kernel: NativeKernel, said: str, dim: int, parallel: Sequence[int]) -> bool:
+def _holds(kernel: NativeKernel, semantics: str, dim: int, parallel: Sequence[int]) -> bool:
   """Whether instances along a dimension may run concurrently, given the semantics that the user declared."""
-  if said != "parallel":
-    return said == "concurrent"
+  if semantics != "parallel":
+    return semantics == "concurrent"
   mapping = kernel.mapping
   for position in _written(kernel):
     m, index_map = mapping.block_mappings[position], kernel.index_maps[position]

@@ -124,9 +124,9 @@ class Scope:
 
 def _blocks(scope: Scope, op: Op) -> Problems:
   """The right number of blocks, with the right parameters."""
-  least, most = _BLOCKS.get(op.name, (0, 0))
-  if len(op.blocks) < least or (most is not None and len(op.blocks) > most):
-    yield f"has {len(op.blocks)} blocks, must have {least}{'' if most == least else ' or more'}"
+  min_blocks, max_blocks = _BLOCKS.get(op.name, (0, 0))
+  if len(op.blocks) < min_blocks or (max_blocks is not None and len(op.blocks) > max_blocks):
+    yield f"has {len(op.blocks)} blocks, must have {min_blocks}{'' if max_blocks == min_blocks else ' or more'}"
   for number, block in enumerate(op.blocks):
     expected = _parameters(op)
     found = [p.type for p in block.params]

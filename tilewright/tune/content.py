@@ -92,11 +92,11 @@ class _Walk:
       yield kind.__qualname__.encode()
       yield from self.value(inner)
     elif isinstance(x, type) or not hasattr(x, "__dict__"):
-      yield f"{getattr(x, '__module__', '')} {getattr(x, '__qualname__', None) or _said(x)}".encode()
+      yield f"{getattr(x, '__module__', '')} {getattr(x, '__qualname__', None) or _described(x)}".encode()
     elif id(x) in self.met:
       yield f"seen {self.met[id(x)]}".encode()
     elif is_library(kind.__module__):
-      yield f"{kind.__qualname__} {_said(x)}".encode()
+      yield f"{kind.__qualname__} {_described(x)}".encode()
     else:
       self.remember(x)
       yield kind.__qualname__.encode()
@@ -153,7 +153,7 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
   return tuple(dict.fromkeys(found))
 
 
-def _said(x: Any) -> str:
+def _described(x: Any) -> str:
   """A value by its text, unless that has an address in it."""
   text = repr(x)
   return type(x).__qualname__ if " at 0x" in text else text

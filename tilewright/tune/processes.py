@@ -143,8 +143,8 @@ def _die_with_parent() -> None:
 class Worker:
   """One process that answers messages, one at a time."""
 
-  def __init__(self, pid: int, sock: socket.socket, nursery: Nursery) -> None:
-    self.pid, self.sock, self.nursery = pid, sock, nursery
+  def __init__(self, pid: int, sock: socket.socket, fork_server: ForkServer) -> None:
+    self.pid, self.sock, self.fork_server = pid, sock, fork_server
     self.is_alive = True
 
   def post(self, message: Any) -> None:
@@ -191,7 +191,7 @@ class Worker:
       return WorkerLost("the process had ended before")
     self.is_alive = False
     self.sock.close()
-    status = self.nursery.reap(self.pid)
+    status = self.fork_server.reap(self.pid)
     if status is None:
       return WorkerLost("the process was lost")
     if os.WIFSIGNALED(status):
@@ -202,7 +202,7 @@ class Worker:
     return WorkerLost(f"the process exited with code {os.waitstatus_to_exitcode(status)}")
 
 
-class Nursery:
+class ForkServer:
   """A process that forks workers. Environment variables are those of this process, and `environment`."""
 
   def __init__(
@@ -222,7 +222,7 @@ class Nursery:
     self.is_ready = self.is_closed = False
     self._lock = threading.Lock()
 
-  def __enter__(self) -> Nursery:
+  def __enter__(self) -> ForkServer:
     return self
 
   def __exit__(self, *_: object) -> None:
@@ -279,16 +279,16 @@ class Nursery:
 
 
 _shared_lock = threading.Lock()
-_shared: dict[tuple[tuple[str, str], ...], Nursery] = {}
+_shared: dict[tuple[tuple[str, str], ...], ForkServer] = {}
 
 
-def shared(environment: Mapping[str, str]) -> Nursery:
+def shared(environment: Mapping[str, str]) -> ForkServer:
   """A nursery that searches of this process use one after the other; it ends with the process."""
   key = tuple(sorted({**os.environ, **environment, "sys.path": os.pathsep.join(sys.path)}.items()))
   with _shared_lock:
     found = _shared.get(key)
     if found is None or found.is_closed or found.process.poll() is not None or found.owner != os.getpid():
-      found = _shared[key] = Nursery(environment)
+      found = _shared[key] = ForkServer(environment)
       atexit.register(found.close)
     return found
 
@@ -306,7 +306,7 @@ def available_bytes() -> int:
   """Memory available without swapping; a large number where that is not reported."""
   try:
     with open("/proc/meminfo") as file:
-      said = dict(line.split(":", 1) for line in file)
-    return int(said["MemAvailable"].split()[0]) << 10
+      fields = dict(line.split(":", 1) for line in file)
+    return int(fields["MemAvailable"].split()[0]) << 10
   except (OSError, ValueError, KeyError):
     return 1 << 62

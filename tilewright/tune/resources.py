@@ -29,9 +29,9 @@ def too_much(found: Report) -> str | None:
   """Why a kernel is not worth running; None if it may be."""
   from tilewright.target.nvgpu.arch import named
 
-  most = named(found.arch).shared_bytes
-  if found.shared_bytes > most:
-    return f"{found.kernel} asks for {found.shared_bytes} bytes of shared memory, and there are {most}"
+  shared_limit = named(found.arch).shared_bytes
+  if found.shared_bytes > shared_limit:
+    return f"{found.kernel} asks for {found.shared_bytes} bytes of shared memory, and there are {shared_limit}"
   if found.resources is not None and found.resources.spilled_bytes > 0:
     return f"{found.kernel} spills {found.resources.spilled_bytes} bytes of registers"
   return None
@@ -42,9 +42,11 @@ def pruned(
 ) -> str | None:
   """Why a candidate is thrown out without running, by a rule about its kernels; None if it is not."""
   for found in report(function, *types, archs=arch):
-    said = (rule or too_much)(found)
-    if said:
-      return said if isinstance(said, str) else f"{found.kernel} is pruned by {getattr(rule, '__name__', 'a rule')}"
+    verdict = (rule or too_much)(found)
+    if verdict:
+      return (
+        verdict if isinstance(verdict, str) else f"{found.kernel} is pruned by {getattr(rule, '__name__', 'a rule')}"
+      )
   return None
 
 

@@ -38,7 +38,7 @@ _MAX_COMPILERS = 8
 _FINALISTS = 3
 _FINAL_SHARE = 0.2  # of the time, for the finalists
 _FIRST = 3  # candidates that are tried whatever the time
-_VOTERS = 3  # candidates that vote on the correct results where there is no reference
+_CONSENSUS = 3  # candidates that vote on the correct results where there is no reference
 _SETUP_SECONDS = 120.0
 _ROOM = 2 << 30  # bytes that a candidate may take beyond twice what the default took
 _RACE_SECONDS = 5.0
@@ -107,7 +107,7 @@ class _Search:
     environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TILEWRIGHT_TUNING": "cached"}
     if task.job.platform == "cpu":
       environment["JAX_PLATFORMS"] = "cpu"
-    self.nursery = shared(environment)
+    self.fork_server = shared(environment)
     stack.callback(self._end_workers)
     self.limit = task.limit_seconds or 60.0
     self.memory = task.memory_bytes or int(0.8 * available_bytes())
@@ -115,7 +115,7 @@ class _Search:
     self.busy = 0.0  # share of the time for which the finalists waited for a processor
 
   def start_worker(self) -> Worker:
-    worker = self.nursery.start(SERVE)
+    worker = self.fork_server.start(SERVE)
     self.workers.append(worker)
     return worker
 
@@ -124,7 +124,7 @@ class _Search:
     for worker in self.workers:
       worker.end()
     if self.is_interrupted:
-      self.nursery.close()
+      self.fork_server.close()
 
   # --- time ------------------------------------------------------------------------------------------------------
 
@@ -143,8 +143,8 @@ class _Search:
 
   def _left(self, count: int) -> int:
     """How many of some candidates the number of trials has room for."""
-    most = self.task.budget.trials
-    return count if most is None else max(0, min(count, most - len(self.trials)))
+    max_trials = self.task.budget.trials
+    return count if max_trials is None else max(0, min(count, max_trials - len(self.trials)))
 
   # --- workers ---------------------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class _Search:
     if self.spare is not None and self.spare.is_alive:
       self.worker, self.spare = self.spare, self.worker
 
-  def _ask(self, request: Mapping[str, Any], seconds: float, again: bool = False) -> dict[str, Any]:
+  def _request(self, request: Mapping[str, Any], seconds: float, again: bool = False) -> dict[str, Any]:
     """The reply of the measuring process; a lost process is a reply too. One that may be damaged is not used again.
 
     If the process was killed from outside, the request is retried once.
@@ -188,7 +188,7 @@ class _Search:
       reply = worker.ask(dict(request), seconds, self.memory)
     except WorkerLost as lost:
       if lost.is_from_outside and not again:
-        return self._ask(request, seconds, again=True)
+        return self._request(request, seconds, again=True)
       return {"failed": str(lost), "phase": "running"}
     if reply.get("is_spoiled"):
       worker.end()
@@ -205,13 +205,13 @@ class _Search:
     """The expected results: the reference's, the default's, or those of the majority of a few candidates."""
     task = self.task
     if task.job.reference is not None:
-      reply = self._ask({"do": "output", "file": self.reference}, _SETUP_SECONDS)
+      reply = self._request({"do": "output", "file": self.reference}, _SETUP_SECONDS)
       if "failed" in reply:
         raise errors.TuningError(f"{task.key.kernel}: the reference failed while {reply['phase']}: {reply['failed']}")
       return
     if task.is_default_given:
       candidate = function_pickle.dumps(task.to_candidate(task.default))
-      reply = self._ask({"do": "output", "file": self.reference, "candidate": candidate}, self.limit)
+      reply = self._request({"do": "output", "file": self.reference, "candidate": candidate}, self.limit)
       if "failed" in reply:
         raise errors.TuningError(
           f"{task.key.kernel}: the default {dict(task.default)} failed while {reply['phase']}: {reply['failed']}. "
@@ -224,17 +224,17 @@ class _Search:
     found: dict[int, list[np.ndarray]] = {}
     count = len(self.task.candidates)
     order = dict.fromkeys(
-      [*self.first, *(n * count // _VOTERS for n in range(_VOTERS)), *range(min(count, 4 * _VOTERS))]
+      [*self.first, *(n * count // _CONSENSUS for n in range(_CONSENSUS)), *range(min(count, 4 * _CONSENSUS))]
     )
     why = ""
     for number in order:
       file = self.folder / f"output{number}"
-      reply = self._ask({"do": "output", "file": str(file), "candidate": self._candidate(number)}, self.limit)
+      reply = self._request({"do": "output", "file": str(file), "candidate": self._candidate(number)}, self.limit)
       if "failed" in reply:
         why = reply["failed"]
         continue
       found[number] = pickle.loads(file.read_bytes())
-      if len(found) == _VOTERS:
+      if len(found) == _CONSENSUS:
         break
     if not found:
       raise errors.TuningError(f"{self.task.key.kernel}: none of {len(order)} candidates runs; the last one: {why}")
@@ -280,7 +280,7 @@ class _Search:
       "seconds": _RACE_SECONDS,
     }
     start = time.monotonic()
-    reply = self._ask(request, self.limit)
+    reply = self._request(request, self.limit)
     if "failed" in reply:
       self._thrown_out(number, reply)
       return
@@ -315,7 +315,7 @@ class _Search:
       if self.strategy.best is None:
         raise
     except errors.TuningError:
-      self.nursery.close()
+      self.fork_server.close()
       raise
     return self._result(finals)
 
@@ -355,7 +355,7 @@ class _Search:
       self._replace_by_spare()
       candidates = [self._candidate(n) for n in numbers]
       request = {"do": "compare", "candidates": candidates, "reference": self.reference, "seconds": seconds}
-      reply = self._ask(request, max(30.0, 4 * self.limit) + seconds)
+      reply = self._request(request, max(30.0, 4 * self.limit) + seconds)
       if "failed" not in reply:
         self.busy = reply["busy"]
         return [self._final(n, own, reply["samples"][0]) for n, own in zip(numbers, reply["samples"])]
@@ -369,7 +369,7 @@ class _Search:
       if self.worker is not None:
         self.worker.end()
       request = {"do": "compare", "candidates": [self._candidate(number)], "reference": self.reference, "seconds": 0.0}
-      own = self._ask(request, self.limit)
+      own = self._request(request, self.limit)
       if "failed" in own:
         self._thrown_out(number, own)
       else:
@@ -423,11 +423,11 @@ class _Search:
       busy=self.busy,
     )
     if self.log is not None:
-      said = result.to_json() | {
+      fields = result.to_json() | {
         "config": task.space.to_json(result.config),
         "default": task.space.to_json(task.default),
       }
-      self.log.write(trials.line({"result": said}))
+      self.log.write(trials.line({"result": fields}))
     return result
 
   def _nothing_works(self) -> str:
@@ -441,8 +441,8 @@ class _Compilers:
   def __init__(self, search: _Search) -> None:
     self.search = search
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked = search.task.compilers
-    self.count = min(_MAX_COMPILERS, cores) if asked is None else asked
+    requested = search.task.compilers
+    self.count = min(_MAX_COMPILERS, cores) if requested is None else requested
     self.batch = max(2, self.count)
     self.workers: list[Worker] = []
     self.threads = ThreadPoolExecutor(max(1, self.count), thread_name_prefix="tilewright-tune")

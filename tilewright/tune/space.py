@@ -282,9 +282,9 @@ class Space:
     """For each parameter, the constraints that can be asked once it has a value."""
     due: list[list[Predicate]] = [[] for _ in names]
     for constraint in self.constraints:
-      asked = _names(constraint)
-      places = [names.index(n) for n in asked or () if n in names]
-      due[len(names) - 1 if asked is None else max(places, default=0)].append(constraint)
+      names_read = _names(constraint)
+      places = [names.index(n) for n in names_read or () if n in names]
+      due[len(names) - 1 if names_read is None else max(places, default=0)].append(constraint)
     return due
 
   def enumerated(self, arguments: Mapping[str, Any], seed: int = 0) -> list[Config]:
@@ -326,13 +326,13 @@ class Space:
   def to_json(self, config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in config.items()}
 
-  def from_json(self, said: Mapping[str, Any]) -> Config | None:
+  def from_json(self, record: Mapping[str, Any]) -> Config | None:
     """The configuration that a file means, or None if it is not of this space."""
-    if set(said) != set(self.domains):
+    if set(record) != set(self.domains):
       return None
     config = {}
     for name, domain in self.domains.items():
-      found = [v for v in domain.every if same(plain(v), said[name])]
+      found = [v for v in domain.every if same(plain(v), record[name])]
       if not found:
         return None
       config[name] = found[0]

@@ -141,9 +141,9 @@ def _key(function: Callable[..., Any], calls: list[Call], args: tuple[Any, ...],
   if len(calls) == 1:
     return calls[0].key
   where = keys.platform()
-  said = keys.bind(inspect.signature(lambda *args, **kwargs: None), args, kwargs).text()
+  notes = keys.bind(inspect.signature(lambda *args, **kwargs: None), args, kwargs).text()
   name = getattr(function, "__name__", "step")
-  return keys.Key(name, content(function), said, keys.device_name(where), keys.driver(where), keys.versions())
+  return keys.Key(name, content(function), notes, keys.device_name(where), keys.driver(where), keys.versions())
 
 
 def _job(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], seed: int) -> Job:
@@ -158,10 +158,10 @@ def _job(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
 def _remember(names: Mapping[str, Call], result: Result, save: bool) -> None:
   parts = split(result.config)
   note = "" if len(names) == 1 else f"tuned with {len(names) - 1} others for the time of {result.key.kernel}"
-  said = "; ".join(filter(None, (note, *result.doubts)))
+  notes = "; ".join(filter(None, (note, *result.doubts)))
   for name, call in names.items():
     call.tuned._found[keys.platform(), call.arguments] = parts[name]
     if save:
       config = call.space.to_json(parts[name])
       numbers = (result.seconds, result.default_seconds, len(result.trials))
-      table.append(table.Entry(call.key, config, *numbers, table.today(), said))
+      table.append(table.Entry(call.key, config, *numbers, table.today(), notes))

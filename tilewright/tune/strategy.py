@@ -48,7 +48,7 @@ class Strategy:
       self.features = np.column_stack([self.features, np.log(np.maximum(predicted, 1e-12))])
     self.rng = np.random.default_rng(seed)
     self.times: dict[int, float | None] = {}
-    self.asked: set[int] = set()
+    self.proposed: set[int] = set()
     self.is_exhaustive = len(candidates) <= max(SMALL, trials or 0)
     self._places = {space.key(c): n for n, c in enumerate(candidates)}
     self._queue = list(dict.fromkeys([*first, *(self._everything() if self.is_exhaustive else self._start(trials))]))
@@ -85,17 +85,17 @@ class Strategy:
 
   @property
   def is_done(self) -> bool:
-    return len(self.asked) == len(self.candidates)
+    return len(self.proposed) == len(self.candidates)
 
   def tell(self, candidate: int, seconds: float | None) -> None:
-    self.asked.add(candidate)
+    self.proposed.add(candidate)
     self.times[candidate] = seconds
 
   def ask(self, count: int) -> list[int]:
     """The next candidates, at most so many; none when all were tried."""
     found: list[int] = []
-    while len(found) < count and len(self.asked) < len(self.candidates):
-      self._queue = [n for n in self._queue if n not in self.asked]
+    while len(found) < count and len(self.proposed) < len(self.candidates):
+      self._queue = [n for n in self._queue if n not in self.proposed]
       if self._queue:
         some = [self._queue.pop(0)]
       elif found:
@@ -103,14 +103,14 @@ class Strategy:
       else:
         some = self._chosen(count)
       found += some
-      self.asked.update(some)
+      self.proposed.update(some)
     return found
 
   def _chosen(self, count: int) -> list[int]:
     """The candidates that the model expects most of, and now and then a neighbour of the best."""
-    rest = np.array([n for n in range(len(self.candidates)) if n not in self.asked])
+    rest = np.array([n for n in range(len(self.candidates)) if n not in self.proposed])
     if len(rest) > _CONSIDERED:
-      near = [n for n in self._neighbours() if n not in self.asked]
+      near = [n for n in self._neighbours() if n not in self.proposed]
       rest = np.unique(np.concatenate([self.rng.choice(rest, _CONSIDERED, replace=False), np.array(near, np.int64)]))
     if self.best is None:
       return [int(n) for n in self.rng.permutation(rest)[:count]]

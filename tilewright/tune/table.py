@@ -60,21 +60,21 @@ class Entry:
     return dataclasses.asdict(self.key) | own | {k: v for k, v in rest.items() if v}
 
   @classmethod
-  def from_json(cls, said: Any) -> Entry:
+  def from_json(cls, record: Any) -> Entry:
     """The entry that a line means; ValueError if it means none."""
-    if not isinstance(said, dict):
+    if not isinstance(record, dict):
       raise ValueError("it is no object")
     for name in _KEY_FIELDS:
-      if not isinstance(said.get(name), str):
+      if not isinstance(record.get(name), str):
         raise ValueError(f"{name} must be text")
-    if not isinstance(said.get("config"), dict):
+    if not isinstance(record.get("config"), dict):
       raise ValueError("config must be an object")
-    seconds, default = (said.get(name) for name in _NUMBERS)
+    seconds, default = (record.get(name) for name in _NUMBERS)
     if not isinstance(seconds, int | float) or not seconds > 0 or not isinstance(default, int | float | None):
       raise ValueError("seconds must be a positive number")
-    key = Key(**{name: said[name] for name in _KEY_FIELDS})
-    trials, date, note = said.get("trials", 0), said.get("date", ""), said.get("note", "")
-    return cls(key, said["config"], float(seconds), default, int(trials), str(date), str(note))
+    key = Key(**{name: record[name] for name in _KEY_FIELDS})
+    trials, date, note = record.get("trials", 0), record.get("date", ""), record.get("note", "")
+    return cls(key, record["config"], float(seconds), default, int(trials), str(date), str(note))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,14 +104,14 @@ def path() -> pathlib.Path:
 
 
 def _line(entry: Entry, secret: bytes | None) -> bytes:
-  said = entry.to_json()
+  record = entry.to_json()
   if secret is not None:
-    said["seal"] = _seal(secret, said)
-  return json.dumps(said, ensure_ascii=False).encode() + b"\n"
+    record["seal"] = _seal(secret, record)
+  return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
-def _seal(secret: bytes, said: Mapping[str, Any]) -> str:
-  text = json.dumps({k: v for k, v in said.items() if k != "seal"}, sort_keys=True)
+def _seal(secret: bytes, record: Mapping[str, Any]) -> str:
+  text = json.dumps({k: v for k, v in record.items() if k != "seal"}, sort_keys=True)
   return hmac.digest(secret, b"tuning\0" + text.encode(), "sha256").hex()[:32]
 
 
@@ -123,9 +123,9 @@ def _read(lines: Iterable[tuple[int, bytes]], secret: bytes | None) -> Contents:
     if not line.strip():
       continue
     try:
-      said = json.loads(line)
-      entry = Entry.from_json(said)
-      if secret is not None and not hmac.compare_digest(str(said.get("seal", "")), _seal(secret, said)):
+      record = json.loads(line)
+      entry = Entry.from_json(record)
+      if secret is not None and not hmac.compare_digest(str(record.get("seal", "")), _seal(secret, record)):
         raise ValueError("it was not written by this user (tilewright tune import believes a file)")
       found.pop(entry.key.identity, None)
       found[entry.key.identity] = entry

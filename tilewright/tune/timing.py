@@ -86,13 +86,15 @@ class Timer:
   def _queue(self, program: Program, count: int) -> float:
     """Launch programs; returns the seconds that took."""
     results: list[Any] = []
-    most = _IN_FLIGHT
+    max_samples = _IN_FLIGHT
     start = time.perf_counter()
     for _ in range(count):
       results.append(program(self.sets))
       if len(results) == 1:
-        most = max(2, min(_IN_FLIGHT, _BYTES_IN_FLIGHT // max(1, sum(x.nbytes for x in jax.tree.leaves(results)))))
-      elif len(results) > most:
+        max_samples = max(
+          2, min(_IN_FLIGHT, _BYTES_IN_FLIGHT // max(1, sum(x.nbytes for x in jax.tree.leaves(results))))
+        )
+      elif len(results) > max_samples:
         jax.block_until_ready(results.pop(0))
     return time.perf_counter() - start
 
@@ -165,7 +167,7 @@ class Race:
 
 RUNGS = (3, 7, 15)  # samples after which a candidate must still have a chance
 _CHANCE = (1.25, 1.08, 1.0)  # the least ratio to the incumbent at which it has none
-_HOPELESS = ((1, 8.0), (2, 2.0))  # ratios at which so few samples are enough
+_EARLY_STOP_RATIOS = ((1, 8.0), (2, 2.0))  # ratios at which so few samples are enough
 
 
 def race(timer: Timer, program: Program, incumbent: Program | None, seconds: float) -> Race:
@@ -183,7 +185,7 @@ def race(timer: Timer, program: Program, incumbent: Program | None, seconds: flo
         if incumbent is not None:
           other.append(timer.sample(incumbent))
         own.append(timer.sample(program))
-        if other and any(len(own) == n and min(own) > ratio * max(other) for n, ratio in _HOPELESS):
+        if other and any(len(own) == n and min(own) > ratio * max(other) for n, ratio in _EARLY_STOP_RATIOS):
           return Race(tuple(own), tuple(other), f"{min(own) / max(other):.2f} times the incumbent's time")
         if len(own) >= RUNGS[0] and time.perf_counter() > end:
           return Race(tuple(own), tuple(other), "out of time")
@@ -198,7 +200,7 @@ def race(timer: Timer, program: Program, incumbent: Program | None, seconds: flo
 
 
 def round_robin(
-  timer: Timer, programs: Sequence[Program], seconds: float, least: int = 9, most: int = 200
+  timer: Timer, programs: Sequence[Program], seconds: float, min_samples: int = 9, max_samples: int = 200
 ) -> list[list[float]]:
   """Samples of several programs in turns, as many as fit the time."""
   samples: list[list[float]] = [[] for _ in programs]
@@ -206,7 +208,7 @@ def round_robin(
   was_enabled = gc.isenabled()
   gc.disable()
   try:
-    while len(samples[0]) < least or (len(samples[0]) < most and time.perf_counter() < end):
+    while len(samples[0]) < min_samples or (len(samples[0]) < max_samples and time.perf_counter() < end):
       for own, program in zip(samples, programs):
         own.append(timer.sample(program))
   finally:

@@ -116,5 +116,5 @@ class Result(Mapping[str, Any]):
     return self.head() | found | how | finalists
 
 
-def line(said: Mapping[str, Any]) -> str:
-  return json.dumps(said, ensure_ascii=False, default=str) + "\n"
+def line(record: Mapping[str, Any]) -> str:
+  return json.dumps(record, ensure_ascii=False, default=str) + "\n"

@@ -39,8 +39,8 @@ class Call:
   def __init__(self, tuned: Tuned, bound: Bound, fixed: Mapping[str, Any]) -> None:
     self.tuned, self.bound, self.fixed = tuned, bound, fixed
     self.space = tuned.space.narrowed(fixed)
-    said = " ".join(f"{name}:={value!r}" for name, value in fixed.items())
-    self.arguments = " ".join(filter(None, (bound.text(tuned.bucket), said)))
+    notes = " ".join(f"{name}:={value!r}" for name, value in fixed.items())
+    self.arguments = " ".join(filter(None, (bound.text(tuned.bucket), notes)))
 
   @functools.cached_property
   def key(self) -> Key:
@@ -165,11 +165,11 @@ class Tuned:
   def configure(self, call: Call) -> Config:
     """The configuration for a call: by the tables, by a search, or by the heuristic, as the mode says."""
     modes.note(call)
-    said = modes.override(self.content, call.arguments)
-    if said is not None:
-      config = call.space.from_json(said)
+    notes = modes.override(self.content, call.arguments)
+    if notes is not None:
+      config = call.space.from_json(notes)
       if config is None:
-        raise errors.TuningError(f"{self.name}: {dict(said)} is not of its search space.")
+        raise errors.TuningError(f"{self.name}: {dict(notes)} is not of its search space.")
       return config
     mode = modes.current()
     if mode.name == "off":
@@ -381,10 +381,10 @@ def _say_unusable(why: str) -> None:
 
 def remember(space: Space, result: Any, note: str = "") -> None:
   """Add a result to the user's table."""
-  said = "; ".join(filter(None, (note, *result.doubts)))
+  notes = "; ".join(filter(None, (note, *result.doubts)))
   config = space.to_json(result.config)
   table.append(
-    table.Entry(result.key, config, result.seconds, result.default_seconds, len(result.trials), table.today(), said)
+    table.Entry(result.key, config, result.seconds, result.default_seconds, len(result.trials), table.today(), notes)
   )
 
 

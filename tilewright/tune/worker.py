@@ -68,7 +68,7 @@ def _sum_of_bits(x: Any) -> Any:
   return x.astype(np.uint32).sum(dtype=np.uint32)
 
 
-def _sums(sets: Any) -> np.ndarray:
+def _checksums(sets: Any) -> np.ndarray:
   """A number for each array that changes when its contents do."""
   return np.asarray([np.asarray(_sum_of_bits(x)) for x in jax.tree.leaves(sets)])
 
@@ -79,13 +79,13 @@ def first_line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _phase(phase: str, spoils: bool) -> Iterator[None]:
+def _phase(phase: str, is_fatal: bool) -> Iterator[None]:
   try:
     yield
   except Failed:
     raise
   except Exception as error:
-    raise Failed(phase, first_line(error), spoils) from error
+    raise Failed(phase, first_line(error), is_fatal) from error
 
 
 class _State:
@@ -108,7 +108,7 @@ class _State:
         for _ in range(timing.sets_of_arrays(self.job.nbytes, self.job.platform)):
           self.sets.append([jax.device_put(x) for x in arrays])
         jax.block_until_ready(self.sets)
-        self.sums = _sums(self.sets)
+        self.checksums = _checksums(self.sets)
       self.timer = timing.Timer(self.sets or [[]], self.job.platform)
     return {}
 
@@ -227,7 +227,7 @@ class _State:
   def _look_at_inputs(self) -> None:
     """A candidate that writes out of bounds may overwrite arrays adjacent to its own."""
     with _phase("running", True):
-      if not np.array_equal(_sums(self.sets), self.sums):
+      if not np.array_equal(_checksums(self.sets), self.checksums):
         raise Failed("checking", "wrote to memory that is not its own: arguments have changed", True)
 
   def _memory(self) -> int:

@@ -117,12 +117,12 @@ def _over_time(trials: Sequence[Trial]) -> str:
   best = math.inf
   line: list[str] = []
   for t in trials:
-    said = html.escape(f"{_config(t.config)}: {duration(t.seconds) if t.seconds else t.reason}")
+    tooltip = html.escape(f"{_config(t.config)}: {duration(t.seconds) if t.seconds else t.reason}")
     if t.seconds is None:
-      parts.append(f'<text class=bad x="{x(t.elapsed) - 3:.1f}" y="18">&times;<title>{said}</title></text>')
+      parts.append(f'<text class=bad x="{x(t.elapsed) - 3:.1f}" y="18">&times;<title>{tooltip}</title></text>')
       continue
     parts.append(
-      f'<circle class=ok cx="{x(t.elapsed):.1f}" cy="{y(t.seconds):.1f}" r="3"><title>{said}</title></circle>'
+      f'<circle class=ok cx="{x(t.elapsed):.1f}" cy="{y(t.seconds):.1f}" r="3"><title>{tooltip}</title></circle>'
     )
     if t.seconds < best:
       if line:

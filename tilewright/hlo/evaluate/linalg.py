@@ -47,8 +47,8 @@ def solve_triangular(
     triangle, lower = np.swapaxes(triangle, -1, -2), not lower
     triangle = np.conj(triangle) if transpose == "ADJOINT" else triangle
   if not left_side:  # x · t = b  is  tᵀ · xᵀ = bᵀ
-    turned = np.swapaxes(triangle, -1, -2)
-    return np.swapaxes(_substitute(turned, np.swapaxes(b, -1, -2), not lower, unit_diagonal), -1, -2)
+    transposed = np.swapaxes(triangle, -1, -2)
+    return np.swapaxes(_substitute(transposed, np.swapaxes(b, -1, -2), not lower, unit_diagonal), -1, -2)
   return _substitute(triangle, b, lower, unit_diagonal)
 
 

@@ -134,12 +134,12 @@ class AllReduceCodeMotion(Pass):
     moved: dict[int, Carry] = {}
     for slot, meaning in enumerate(outputs):
       if isinstance(meaning, (Linear, Parts, Window)) or (isinstance(meaning, Carry) and meaning.slot != slot):
-        flow.spoil([meaning])
+        flow.invalidate([meaning])
       elif isinstance(meaning, Carry) and meaning.sources:
         keys = {_key(collective) for collective, _ in meaning.sources}
         stores_fit = not meaning.writes or (trips and _regions(meaning) and self._fits(meaning, trips))
         if len(keys) > 1 or not stores_fit:
-          flow.spoil([meaning])
+          flow.invalidate([meaning])
         else:
           moved[slot] = meaning
     return moved

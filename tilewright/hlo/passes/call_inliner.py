@@ -64,8 +64,8 @@ class CallInliner(Pass):
     assert call.parent is not None
     if callee.execution_thread != call.parent.execution_thread or call.backend_config:
       return False
-    asked = call.frontend_attributes
-    if asked.get("inlineable", "true") != "true" or any(name.startswith("_xla") for name in asked):
+    attributes = call.frontend_attributes
+    if attributes.get("inlineable", "true") != "true" or any(name.startswith("_xla") for name in attributes):
       return False
     if self.preserve_composites and call.attrs.get("is_composite"):
       return False

@@ -22,20 +22,20 @@ _CHANNEL_MEANS_PARTITIONS = frozenset({"all-to-all", "collective-permute", "coll
 
 def per_device(value: Instruction, module: Module) -> np.ndarray | None:
   """The value on every device, by device number; None where it depends on anything else."""
-  cone = _cone(value)
-  if cone is None or not value.shape.is_array:
+  backward_slice = _backward_slice(value)
+  if backward_slice is None or not value.shape.is_array:
     return None
   from tilewright.hlo.evaluate import EvaluateLimits, evaluate_devices
 
   computation = Computation("offsets")
   copies: dict[Instruction, Instruction] = {}
-  for instruction in cone:
+  for instruction in backward_slice:
     copies[instruction] = clone_instruction(instruction, [copies[o] for o in instruction.operands])
     copies[instruction].parent = computation
   computation.instructions, computation.root = list(copies.values()), copies[value]
   small = Module("offsets", [computation], computation)
   computation.parent = small
-  called = [c for i in cone for c in i.called_computations]
+  called = [c for i in backward_slice for c in i.called_computations]
   small.computations = [*dict.fromkeys(called), computation]
   small.replica_count, small.num_partitions = module.replica_count, module.num_partitions
   devices = module.replica_count * module.num_partitions
@@ -46,7 +46,7 @@ def per_device(value: Instruction, module: Module) -> np.ndarray | None:
     return None
 
 
-def _cone(value: Instruction) -> list[Instruction] | None:
+def _backward_slice(value: Instruction) -> list[Instruction] | None:
   """The backward slice of a value, operands first; None if it contains more than device numbers and constants."""
   effects = Effects()
   order: dict[Instruction, None] = {}

@@ -142,13 +142,13 @@ class Flow:
         continue
       found = RULES.get(instruction.opcode, plain)(self, instruction, operands)
       if found is None:
-        self.spoil(operands)
+        self.invalidate(operands)
         found = Free()
       meanings[instruction] = found
     return meanings[computation.root]
 
   def _collective(self, instruction: Instruction, operands: Sequence[Meaning]) -> Meaning:
-    self.spoil(operands)
+    self.invalidate(operands)
     results = tuple(
       Linear(frozenset({(instruction, i)}), direct=True)
       if (instruction, i) in self.sources
@@ -157,10 +157,10 @@ class Flow:
     )
     return Parts(results) if instruction.shape.is_tuple else results[0]
 
-  def spoil(self, meanings: Sequence[Meaning]) -> None:
+  def invalidate(self, meanings: Sequence[Meaning]) -> None:
     for meaning in meanings:
       if isinstance(meaning, Parts):
-        self.spoil(meaning.elements)
+        self.invalidate(meaning.elements)
       elif isinstance(meaning, (Linear, Carry, Window)):
         self.spoiled_sources |= meaning.sources
         if isinstance(meaning, (Carry, Window)):
@@ -453,7 +453,7 @@ def _scale(flow: Flow, instruction: Instruction, operands: Sequence[Meaning]) ->
   if isinstance(factor, Linear):  # a product of two results: the smaller one stays in the loop, as a factor
     if _elements(factor) > _elements(x):
       x, factor = factor, x
-    flow.spoil([factor])
+    flow.invalidate([factor])
     return replace(x, direct=False)
   # Division of integers rounds: it is not linear.
   exact = instruction.opcode == "multiply" or instruction.shape.kind in ("float", "complex")

@@ -103,8 +103,8 @@ def _may_narrow(loop: Loop) -> bool:
   return all(u.opcode == "get-tuple-element" for p in parameters for u in p.users) and not loop.instruction.is_root
 
 
-def count_trips(loop: Loop, most: int) -> int | None:
-  """The number of trips, if it is known, from the counter or by running the condition; at most `most` + 1 of those."""
+def count_trips(loop: Loop, max_trips: int) -> int | None:
+  """The number of trips, if it is known, from the counter or by running the condition; at most `max_trips` + 1 of those."""
   counter = find_counter(loop)
   if counter is not None:
     return counter.trips
@@ -121,12 +121,12 @@ def count_trips(loop: Loop, most: int) -> int | None:
   from tilewright.hlo.evaluate import EvaluateLimits, evaluate
 
   limits = EvaluateLimits(bytes=2.0**20, steps=10_000, seconds=10)
-  for trips in range(most + 1):
+  for trips in range(max_trips + 1):
     try:
-      goes_on, *known = evaluate(step, *known, limits=limits)
+      continues, *known = evaluate(step, *known, limits=limits)
     except HloError:
       return None
-    if not bool(np.asarray(goes_on)):
+    if not bool(np.asarray(continues)):
       return trips
   return None
 
@@ -146,14 +146,14 @@ def _trips_of_number(loop: Loop) -> int | None:
   limits = EvaluateLimits(bytes=2.0**20, steps=10_000, seconds=10)
   known, trips = start.literal.value, 0
   try:
-    while trips < 2 and bool(np.asarray(evaluate(_alone(loop.condition), known, limits=limits))):
-      known, trips = np.asarray(evaluate(_alone(loop.body), known, limits=limits)), trips + 1
+    while trips < 2 and bool(np.asarray(evaluate(_as_module(loop.condition), known, limits=limits))):
+      known, trips = np.asarray(evaluate(_as_module(loop.body), known, limits=limits)), trips + 1
   except HloError:
     return None
   return trips if trips < 2 else None
 
 
-def _alone(computation: Computation) -> Module:
+def _as_module(computation: Computation) -> Module:
   """A module that computes what a computation does."""
   entry = clone_computation(computation)
   called = dict.fromkeys(c for i in entry.instructions for c in i.called_computations)
@@ -181,7 +181,7 @@ def _scalars_of_condition(loop: Loop) -> list[int] | None:
     shape = loop.instruction.shape.tuple_shapes[slot]
     if not shape.is_array or shape.num_elements != 1:
       return None
-    for need in _cone(loop.outputs[slot], loop.parameter):
+    for need in _backward_slice(loop.outputs[slot], loop.parameter):
       size += 1
       if size > _CONE or not need.shape.is_array or not effects.is_value(need):
         return None
@@ -192,7 +192,7 @@ def _scalars_of_condition(loop: Loop) -> list[int] | None:
   return sorted(found)
 
 
-def _cone(value: Instruction, parameter: Instruction) -> list[Instruction]:
+def _backward_slice(value: Instruction, parameter: Instruction) -> list[Instruction]:
   found: dict[Instruction, None] = {}
   work = [value]
   while work and len(found) <= _CONE:
@@ -214,7 +214,7 @@ def _step_module(loop: Loop, slots: list[int]) -> Module | None:
     if user.attrs["index"] in inputs:
       new[user] = inputs[user.attrs["index"]]
   wanted = [loop.condition.root, *(loop.outputs[slot] for slot in slots)]
-  needed = {n for w in wanted for n in _cone(w, loop.parameter if w is not loop.condition.root else seen)}
+  needed = {n for w in wanted for n in _backward_slice(w, loop.parameter if w is not loop.condition.root else seen)}
   for source in (loop.condition, loop.body):
     for instruction in topological_order(source):
       if instruction in needed and instruction not in new:

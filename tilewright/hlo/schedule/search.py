@@ -185,7 +185,7 @@ class _Search:
     to = min(size - 1, at + 1 + self.random.randrange(reach))
     return to > at and self.attempt(down(p, order, at, to), order[at])
 
-  def kick(self) -> None:
+  def perturb(self) -> None:
     """A few random moves from the best order, whatever their cost: a new starting order nearby."""
     self.order, self.now = self.best_order, self.best
     for _ in range(2 + self.random.randrange(3)):
@@ -196,8 +196,8 @@ class _Search:
     self.visits += self.p.size
     self.now = measure(self.p, self.order)
 
-  def run(self, idle: int, kicks: int) -> None:
-    """Aimed moves while they help, random ones in between; after `idle` of these without progress a kick, `kicks` times."""
+  def run(self, idle: int, perturbations: int) -> None:
+    """Aimed moves while they help, random ones in between; after `idle` of these without progress a kick, `perturbations` times."""
     while not self.spent and not self.is_optimal:
       if self.aimed():
         continue
@@ -209,10 +209,10 @@ class _Search:
           progress = True
           break
       if not progress:
-        if not kicks:
+        if not perturbations:
           return
-        kicks -= 1
-        self.kick()
+        perturbations -= 1
+        self.perturb()
 
   def found(self) -> Found:
     return Found(self.best_order, self.best, self.moved, self.visits)

@@ -274,7 +274,7 @@ class _Search:
       tiled = analysis.tiled(sizes, {loop: step for (loop, _), step in zip(analysis.loops, steps)})
       if isinstance(tiled, TiledRegion):
         return Choice(tiled, predict(tiled, self.model, self.budget), tried, f"the best of {tried} tile sizes")
-    choice = best_tile(analysis, self.model, self.budget, most=most, tuned=self.tuned)
+    choice = best_tile(analysis, self.model, self.budget, max_candidates=most, tuned=self.tuned)
     return str(choice) if isinstance(choice, CannotTile) else choice
 
   def _cheap_producers(self, members: Iterable[Instruction]) -> list[Instruction]:

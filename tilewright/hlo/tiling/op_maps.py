@@ -134,8 +134,8 @@ def _slice(instruction: Instruction, leaf: int) -> OperandMaps:
 
 
 def _reverse(instruction: Instruction, leaf: int) -> OperandMaps:
-  dims, turned = instruction.shape.dimensions, instruction.attrs["dimensions"]
-  results = [expr.shift(expr.scale(_d(i), -1), n - 1) if i in turned else _d(i) for i, n in enumerate(dims)]
+  dims, reversed_dims = instruction.shape.dimensions, instruction.attrs["dimensions"]
+  results = [expr.shift(expr.scale(_d(i), -1), n - 1) if i in reversed_dims else _d(i) for i, n in enumerate(dims)]
   return _one(make_map(dims, results))
 
 

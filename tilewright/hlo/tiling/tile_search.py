@@ -40,14 +40,14 @@ def region_key(region: Region) -> str:
   number = {i: n for n, i in enumerate(region.body.topological_order())}
   lines = []
   for i in number:
-    said = {k: v for k, v in i.attrs.items() if not isinstance(v, Computation | Literal)}
-    lines.append(f"{i.opcode} {i.shape} {[number[o] for o in i.operands]} {sorted(said.items(), key=str)}")
+    attributes = {k: v for k, v in i.attrs.items() if not isinstance(v, Computation | Literal)}
+    lines.append(f"{i.opcode} {i.shape} {[number[o] for o in i.operands]} {sorted(attributes.items(), key=str)}")
   lines.append(str([number[root] for root in region.roots]))
   return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:20]
 
 
 def best_tile(
-  analysis: TileAnalysis, model: CostModel, budget: Budget, *, most: int = 48, tuned: Tuned | None = None
+  analysis: TileAnalysis, model: CostModel, budget: Budget, *, max_candidates: int = 48, tuned: Tuned | None = None
 ) -> Choice | CannotTile:
   """The choice with the least predicted time whose working set and recomputation fit; or why none does."""
   recorded = (tuned or {}).get(region_key(analysis.region)) if tuned else None
@@ -58,7 +58,7 @@ def best_tile(
   best: tuple[tuple[float, int], TiledRegion, Prediction] | None = None
   refused: CannotTile | None = None
   tried = 0
-  for sizes, loops in _candidates(analysis, budget, most):
+  for sizes, loops in _candidates(analysis, budget, max_candidates):
     tiled = analysis.tiled(sizes, loops)
     tried += 1
     if isinstance(tiled, CannotTile):
@@ -99,7 +99,9 @@ def _named_sizes(analysis: TileAnalysis) -> dict[int, set[int]]:
   return found
 
 
-def _candidates(analysis: TileAnalysis, budget: Budget, most: int) -> list[tuple[tuple[int, ...], dict[Loop, int]]]:
+def _candidates(
+  analysis: TileAnalysis, budget: Budget, max_candidates: int
+) -> list[tuple[tuple[int, ...], dict[Loop, int]]]:
   dims, named = analysis.dims, _named_sizes(analysis)
   per_dim: list[list[int]] = []
   for i, n in enumerate(dims):
@@ -130,10 +132,10 @@ def _candidates(analysis: TileAnalysis, budget: Budget, most: int) -> list[tuple
 
   everything.sort(key=rank)
   half = [s for s in everything if not s or s[-1] != dims[-1]]
-  chosen = list(dict.fromkeys([*everything[: most - most // 3], *half[: most // 3]]))
+  chosen = list(dict.fromkeys([*everything[: max_candidates - max_candidates // 3], *half[: max_candidates // 3]]))
   products = {loop: _STEP for loop, n in analysis.loops if loop[0].opcode == "dot" and n >= 2 * _STEP}
   found: list[tuple[tuple[int, ...], dict[Loop, int]]] = [(sizes, {}) for sizes in chosen]
-  return found + [(sizes, products) for sizes in chosen[: most // 2] if products]
+  return found + [(sizes, products) for sizes in chosen[: max_candidates // 2] if products]
 
 
 def _few(per_dim: list[list[int]]) -> list[tuple[int, ...]]:

@@ -134,14 +134,14 @@ class Tiler:
     self, k: int, node: SymbolicNode, sizes: Sequence[int], axes: Sequence[TilingAxis]
   ) -> _Placed | CannotTile:
     steps = tuple(0 if axis is None else axes[axis].tile for axis in self.names[k])
-    asked = (self.kind[k], tuple(sizes[i] for i in self.depends[k]), steps)
-    if asked not in self.placed:
+    key = (self.kind[k], tuple(sizes[i] for i in self.depends[k]), steps)
+    if key not in self.placed:
       given = {Var("t", i): t for i, t in enumerate(sizes)}
       given |= {Var("u", j): t for j, t in enumerate(steps) if t}
       concrete = node.tile.at(given)
       renamed = concrete if isinstance(concrete, CannotTile) else self._renamed(node.tile, concrete, self.names[k])
-      self.placed[asked] = renamed
-    return self.placed[asked]
+      self.placed[key] = renamed
+    return self.placed[key]
 
   def _renamed(self, tile: SymbolicTile, concrete: ConcreteTile, names: Sequence[int | None]) -> _Placed | CannotTile:
     """Offsets in the variables of axes instead of those of one map."""

@@ -139,10 +139,10 @@ def _while(
     return _counted(ctx, init, *blocks) or ctx.builder.emit_all("while", init, blocks)
 
   # `vmap` of a loop: elements whose condition no longer holds keep their carry.
-  def any_goes_on(going: list[Value], _: Sequence[Value]) -> list[Value]:
+  def any_active(going: list[Value], _: Sequence[Value]) -> list[Value]:
     return [ctx.emit("reduce", going[0], kind="or", axes=tuple(range(going[0].tile.rank)))]
 
-  def of_those_that_go_on(new: list[Value], old: Sequence[Value]) -> list[Value]:
+  def masked_step(new: list[Value], old: Sequence[Value]) -> list[Value]:
     (going,) = _lowered(ctx, cond_jaxpr, [*cond_consts, *old])
     dims = tuple(range(going.tile.rank))
     return [
@@ -150,25 +150,23 @@ def _while(
       for n, o in zip(new, old, strict=True)
     ]
 
-  condition = _body(ctx, cond_jaxpr, types, cond_consts, any_goes_on)
-  return ctx.builder.emit_all(
-    "while", init, [condition, _body(ctx, body_jaxpr, types, body_consts, of_those_that_go_on)]
-  )
+  condition = _body(ctx, cond_jaxpr, types, cond_consts, any_active)
+  return ctx.builder.emit_all("while", init, [condition, _body(ctx, body_jaxpr, types, body_consts, masked_step)])
 
 
 def _decided_before(
   ctx: Context, cond: Any, cond_consts: Sequence[Value], body: Any, body_consts: Sequence[Value], init: Sequence[Value]
 ) -> list[Value]:
   """A loop whose condition has writes, such as acquiring a lock: the condition is evaluated ahead of each step and carried."""
-  asked = lambda state: _lowered(ctx, cond, [*cond_consts, *state])
-  carried = [*asked(init), *init]
-  goes_on, step = Block.of([v.type for v in carried]), Block.of([v.type for v in carried])
-  with ctx.builder.into(goes_on):
-    ctx.builder.emit_all("yield", goes_on.params[:1])
+  evaluate_condition = lambda state: _lowered(ctx, cond, [*cond_consts, *state])
+  carried = [*evaluate_condition(init), *init]
+  condition_block, step = Block.of([v.type for v in carried]), Block.of([v.type for v in carried])
+  with ctx.builder.into(condition_block):
+    ctx.builder.emit_all("yield", condition_block.params[:1])
   with ctx.builder.into(step):
     state = _lowered(ctx, body, [*body_consts, *step.params[1:]])
-    ctx.builder.emit_all("yield", [*asked(state), *state])
-  return ctx.builder.emit_all("while", carried, [goes_on, step])[1:]
+    ctx.builder.emit_all("yield", [*evaluate_condition(state), *state])
+  return ctx.builder.emit_all("while", carried, [condition_block, step])[1:]
 
 
 def _counted(ctx: Context, init: Sequence[Value], condition: Block, body: Block) -> list[Value] | None:

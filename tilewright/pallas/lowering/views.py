@@ -79,14 +79,14 @@ class View:
   def load(self, cache: str = "") -> Value:
     """Load the view's value; `cache` are the kernel's cache hints."""
     if not self.rest:
-      return self.ctx.emit("load", self.ref, **_said(cache))
+      return self.ctx.emit("load", self.ref, **_cache_attribute(cache))
     first, *inner = self.rest
     part = self._load_first(first, cache)
     return _on_values(self.ctx, lambda value, transforms: refs.read(value, transforms), inner, part) if inner else part
 
   def store(self, new: Value, cache: str = "") -> None:
     if not self.rest:
-      self.ctx.builder.emit_all("store", [self.ref, new], **_said(cache))
+      self.ctx.builder.emit_all("store", [self.ref, new], **_cache_attribute(cache))
       return
     first, *inner = self.rest
     if inner:
@@ -101,7 +101,9 @@ class View:
     positions, attrs = _elements(self.ctx, self.rest[0], self.ref.ref.shape)
     outside = self.ctx.broadcast_scalar(self.ctx.constant(-1, positions[0].tile.dtype), mask.tile.shape)
     positions[0] = self.ctx.emit("select", mask, positions[0], outside)
-    self.ctx.builder.emit_all("scatter_store", [self.ref, new, *positions], kind="set", **attrs, **_said(cache))
+    self.ctx.builder.emit_all(
+      "scatter_store", [self.ref, new, *positions], kind="set", **attrs, **_cache_attribute(cache)
+    )
     return True
 
   def accumulate(self, kind: str, update: Value) -> None:
@@ -135,29 +137,29 @@ class View:
   def _load_first(self, transform: Any, cache: str = "") -> Value:
     ctx, ref = self.ctx, self.ref
     if not isinstance(transform, NDIndexer):
-      whole = ctx.emit("load", ref, **_said(cache))
+      whole = ctx.emit("load", ref, **_cache_attribute(cache))
       return _on_values(ctx, lambda value, transforms: refs.read(value, transforms), [transform], whole)
     if (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
-      part = ctx.emit("window_load", ref, *window.starts, **window.attributes, **_said(cache))
+      part = ctx.emit("window_load", ref, *window.starts, **window.attributes, **_cache_attribute(cache))
       inside = self._within_limits(transform, part.tile.shape)
       return part if inside is None else ctx.emit("select", inside, part, self.poison(part.tile))
     positions, attrs = _arrays(ctx, transform, ref.ref.shape)
-    return ctx.emit("gather_load", ref, *positions, **attrs, **_said(cache))
+    return ctx.emit("gather_load", ref, *positions, **attrs, **_cache_attribute(cache))
 
   def _store_first(self, transform: Any, new: Value, kind: str, cache: str = "") -> None:
     ctx, ref = self.ctx, self.ref
     if not isinstance(transform, NDIndexer):
       put = lambda value, transforms, new: refs.write(value, transforms, new)[1]
       whole = _on_values(ctx, put, [transform], ctx.emit("load", ref), new)
-      ctx.builder.emit_all("store", [ref, whole], **_said(cache))
+      ctx.builder.emit_all("store", [ref, whole], **_cache_attribute(cache))
     elif kind == "set" and (window := _Window.of(ctx, transform, ref.ref.shape)) is not None:
       if (inside := self._within_limits(transform, new.tile.shape)) is not None:  # becomes a masked store
         old = ctx.emit("window_load", ref, *window.starts, **window.attributes)
         new = ctx.emit("select", inside, new, old)
-      ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes, **_said(cache))
+      ctx.builder.emit_all("window_store", [ref, new, *window.starts], **window.attributes, **_cache_attribute(cache))
     else:
       positions, attrs = _arrays(ctx, transform, ref.ref.shape)
-      ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs, **_said(cache))
+      ctx.builder.emit_all("scatter_store", [ref, new, *positions], kind=kind, **attrs, **_cache_attribute(cache))
 
   def _within_limits(self, indexer: Any, shape: Sequence[int]) -> Value | None:
     """Which elements that an index selects lie within its limits; None if it has none."""
@@ -188,7 +190,7 @@ def _counted(ctx: Context, index: Any, dim: int) -> Any:
   return ctx.emit("convert", index, dtype=np.dtype(np.int64))
 
 
-def _said(cache: str) -> dict[str, Any]:
+def _cache_attribute(cache: str) -> dict[str, Any]:
   """The cache hints as an attribute of an op; empty if there are none."""
   return {"cache": cache} if cache else {}
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
-from tilewright.pallas.cores import talk
+from tilewright.pallas.cores import communicates
 from tilewright.pallas.effects import CommsEffect
 from tilewright.pallas.lowering import cores
 from tilewright.pallas.lowering.effects import semaphore_index, signal
@@ -69,7 +69,7 @@ def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) 
   shared = [axis for axis in collective_axes if sizes.get(axis) != 1]
   if ctx.builder.cores is not None and shared and set(shared) == {name for name, size in sizes.items() if size != 1}:
     refs = _allocate_shared(ctx, avals)
-  elif ctx.builder.cores is not None and not shared and talk(jaxpr):
+  elif ctx.builder.cores is not None and not shared and communicates(jaxpr):
     refs = cores.allocate(ctx, avals)
   elif ctx.builder.mesh and any(isinstance(e, CommsEffect) for e in jaxpr.effects):
     refs = _allocate_for_devices(ctx, avals)
@@ -121,25 +121,25 @@ def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool, leader_axes: t
 
 @rule("commit_copies")
 def _commit_copies(ctx: Context, *, group: bool) -> list[Value]:
-  return _said(ctx, "commit_copies", group=group)
+  return _gpu_only(ctx, "commit_copies", group=group)
 
 
 @rule("await_copies")
 def _await_copies(ctx: Context, *, pending: int, read_only: bool) -> list[Value]:
-  return _said(ctx, "await_copies", pending=pending, read_only=read_only)
+  return _gpu_only(ctx, "await_copies", pending=pending, read_only=read_only)
 
 
 @rule("await_products")
 def _await_products(ctx: Context, *, pending: int) -> list[Value]:
-  return _said(ctx, "await_products", pending=pending)
+  return _gpu_only(ctx, "await_products", pending=pending)
 
 
 @rule("set_max_registers")
 def _set_max_registers(ctx: Context, *, count: int, increase: bool) -> list[Value]:
-  return _said(ctx, "set_registers", count=count, increase=increase) if _are_several(ctx) else []
+  return _gpu_only(ctx, "set_registers", count=count, increase=increase) if _are_several(ctx) else []
 
 
-def _said(ctx: Context, name: str, **attrs: Any) -> list[Value]:
+def _gpu_only(ctx: Context, name: str, **attrs: Any) -> list[Value]:
   """An op that only has a meaning on a GPU."""
   if ctx.builder.for_gpu:
     ctx.builder.emit_all(name, [], **attrs)

@@ -246,12 +246,12 @@ def emit_pipeline(
           ahead.wait(n)
         for own in blocks[:num_inputs]:
           if own in here:
-            own.bring(index)
+            own.fetch(index)
         carry = call(index, [own.seen(index) for own in blocks], carry)
         for own in blocks[num_inputs:]:
           own.take(index)
         if ahead is not None:
-          ahead.go_on(n)
+          ahead.continue_from(n)
         return carry
 
       if ahead is not None:
@@ -292,7 +292,7 @@ class Ahead:
     for own, buffer in zip(self.blocks, self.slots):
       own.buffer = buffer.at[slot]
 
-  def go_on(self, n: Any) -> None:
+  def continue_from(self, n: Any) -> None:
     """When products no longer read the slot that is next, fill it."""
     wgmma_wait(self.delay)
     self._when_there_is(n + self.lead, functools.partial(self._copy, n + self.lead))
@@ -421,7 +421,7 @@ class PipelineBlock:
       return self.ref
     return self.part(index, behind(self.transforms, self.ref)) if self.is_in_place else all_of(self.buffer)
 
-  def bring(self, index: tuple[Any, ...]) -> None:
+  def fetch(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:
       self.buffer[...] = zero_filled(self.part(index))
 

@@ -144,18 +144,18 @@ class Whole(_jax.indexing.NDIndexer):
   Refs have the shape that the kernel sees, whatever their transforms, so that what undoes a transform changes nothing.
   """
 
-  __slots__ = ("said",)
+  __slots__ = ("description",)
   is_whole = True  # code generators leave it out
 
-  def __init__(self, shape: tuple[int, ...], said: Any = None):
+  def __init__(self, shape: tuple[int, ...], description: Any = None):
     super().__init__(tuple(_jax.indexing.Slice(0, size) for size in shape), shape, ())
-    self.said = said
+    self.description = description
 
   def __repr__(self) -> str:
-    return f"{type(self).__name__}({self.said})"
+    return f"{type(self).__name__}({self.description})"
 
   def tree_flatten(self) -> tuple[tuple[()], Any]:
-    return (), (self.shape, self.said)
+    return (), (self.shape, self.description)
 
   @classmethod
   def tree_unflatten(cls, data: Any, _: Any) -> Whole:
@@ -167,7 +167,7 @@ class UntilingTransform(Whole):
   """Undoes a `TilingTransform`."""
 
   __slots__ = ()
-  tiling = property(lambda self: self.said)
+  tiling = property(lambda self: self.description)
 
 
 @jax.tree_util.register_pytree_node_class
@@ -175,7 +175,7 @@ class UntransposeTransform(Whole):
   """Undoes a `TransposeTransform`."""
 
   __slots__ = ()
-  permutation = property(lambda self: self.said)
+  permutation = property(lambda self: self.description)
 
 
 @jax.tree_util.register_pytree_node_class
@@ -183,7 +183,7 @@ class UnswizzleRef(Whole):
   """Undoes a `SwizzleTransform`."""
 
   __slots__ = ()
-  swizzle = property(lambda self: self.said)
+  swizzle = property(lambda self: self.description)
 
 
 def behind(transforms: Sequence[Transform], ref: Any) -> Any:

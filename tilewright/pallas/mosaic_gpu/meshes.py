@@ -130,7 +130,7 @@ def kernel(
   scratch = scratch_types if scratch_shapes is _UNSET else scratch_shapes
   check_scratch(scratch)
   params = CompilerParams() if compiler_params is None else compiler_params
-  if (num_threads or 1) > 1 and any(getattr(params, wish, None) is not None for wish in ("num_warps", "cluster")):
+  if (num_threads or 1) > 1 and any(getattr(params, option, None) is not None for option in ("num_warps", "cluster")):
     raise errors.GridError(
       f"plgpu.kernel: num_threads={num_threads}: warpgroups have four warps each, in blocks of their own. Leave num_warps and cluster out "
       "of compiler_params."

@@ -217,7 +217,7 @@ class WarpSpecializedPipeline:
     @when(is_memory)
     def _() -> None:
       set_max_registers(self.memory_registers, action="decrease")
-      lax.fori_loop(0, step.count, lambda n, _: step.bring(n), None)
+      lax.fori_loop(0, step.count, lambda n, _: step.fetch(n), None)
 
       # What is on its way is used before others may change the barriers, or the memory.
       @when(self.is_last)
@@ -267,7 +267,7 @@ class _Step:
 
   # --- the memory warpgroup --------------------------------------------------------------------------------------
 
-  def bring(self, n: Any) -> None:
+  def fetch(self, n: Any) -> None:
     """Copy the blocks of a step, once the previous users of its slot are done: in this pipeline, or in the one before it."""
     is_used = jnp.logical_not((n < self.pipeline.num_slots) & self.pipeline.is_first)
     slot, index, produced = self._slot(n), point(n, self.pipeline.grid), self.memory.produced

@@ -123,7 +123,7 @@ def _launcher() -> Launcher:
   def build() -> bytes:
     from tilewright.target.cpu import handler
 
-    return jit.object_code(handler.launcher(), is_glue=True)
+    return jit.object_code(handler.launcher(), is_launcher=True)
 
   deadlocks.define()
   return _kept_launcher.make(cache.key("launcher", code_version("target/cpu"), *jit.environment()), build)
@@ -139,16 +139,16 @@ _kept = CodeCache("cpu", _link, Resident.publish, Resident.hold, Resident.free)
 def compile_kernel(kernel: NativeKernel) -> Hold:
   """Compiles a lowered kernel and holds its code in memory, where XLA finds it by name. Code is cached on disk, too."""
   buffers.check(kernel, buffers.host_memory(), _HERE)
-  said = identity(kernel, "target/cpu")
-  if said is not None and not dump.directory():
-    found = _kept.find(cache.key(said, *jit.environment()))
+  key_text = identity(kernel, "target/cpu")
+  if key_text is not None and not dump.directory():
+    found = _kept.find(cache.key(key_text, *jit.environment()))
     if found is not None:
       return found
   with progress.announced(f"compiling the kernel {kernel.name!r} for the CPU"):
-    return _compile(kernel, said)
+    return _compile(kernel, key_text)
 
 
-def _compile(kernel: NativeKernel, said: str | None) -> Hold:
+def _compile(kernel: NativeKernel, key_text: str | None) -> Hold:
   kernel = prepared(kernel)
   text = to_llvm(kernel, host())
   stages = dump.Dump(kernel.name, text)
@@ -156,7 +156,7 @@ def _compile(kernel: NativeKernel, said: str | None) -> Hold:
   stages.stage("llvm.ll", lambda: text)
   stages.stage("optimised.ll", lambda: jit.optimised_text(text))
   stages.stage("assembly.s", lambda: jit.assembly(text))
-  name = cache.key(text if said is None else said, *jit.environment())
+  name = cache.key(text if key_text is None else key_text, *jit.environment())
   return _kept.make(name, lambda: jit.object_code(text))
 
 

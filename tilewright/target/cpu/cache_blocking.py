@@ -60,9 +60,9 @@ class Strips:
       _loop(b, short_start, stop, lambda t: visit(add(b, mul(b, t, self.height - 1), self.tall), self.height - 1))
 
 
-def strips(rows: int, most: int) -> Strips:
-  """As few strips of at most `most` rows as possible, of about equal height: the last one fills registers as well as the others."""
-  count = -(-rows // most)
+def strips(rows: int, max_rows: int) -> Strips:
+  """As few strips of at most `max_rows` rows as possible, of about equal height: the last one fills registers as well as the others."""
+  count = -(-rows // max_rows)
   low, taller = divmod(rows, count)
   return Strips(low + 1, taller, count - taller) if taller else Strips(low, count)
 
@@ -87,8 +87,10 @@ def cut(host: Host, rows: int, most_rows: int, depth: int, group: int, panel_byt
   if found.count == 1:  # nothing is used twice
     return Cut(found, 1, (depth,))
   units = -(-depth // group)
-  least = -(-units // max(1, int(host.l2_bytes * _PANEL_SHARE) // panel_bytes))
-  parts = next((n for n in range(least, 2 * least) if depth % (n * group) == 0), least)  # equal ones share their code
+  min_blocks = -(-units // max(1, int(host.l2_bytes * _PANEL_SHARE) // panel_bytes))
+  parts = next(
+    (n for n in range(min_blocks, 2 * min_blocks) if depth % (n * group) == 0), min_blocks
+  )  # equal ones share their code
   part = -(-units // parts)
   at_a_time = max(1, int(host.l2_bytes * _STRIPS_SHARE) // (found.height * part * unit_bytes))
   blocks = -(-found.count // at_a_time)

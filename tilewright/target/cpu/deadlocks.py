@@ -43,7 +43,7 @@ _ELSEWHERE = 1.0  # seconds after which devices that wait in another kernel coun
 _PATIENCE = 2.0  # seconds that a device whose body is over waits for others that may not come at all
 _texts: collections.deque[ctypes.Array] = collections.deque(maxlen=256)  # messages that callers are about to copy
 _since: dict[tuple[int, int, int], float] = {}
-_told: set[tuple[int, int]] = set()
+_reported: set[tuple[int, int]] = set()
 _lock = threading.Lock()
 _launcher: list[Linked] = []
 
@@ -58,14 +58,14 @@ class Slot:
   where: str  # the line where it waits, if it does
   kind: int
   counted: int
-  wanted: int
+  expected: int
   error: str
   other: int  # the device that it waits for, if it waits for one
 
   @property
   def is_blocked(self) -> bool:
     """Whether it waits for a condition that does not hold yet."""
-    return self.state == IN_BODY and bool(self.where) and self.counted < self.wanted
+    return self.state == IN_BODY and bool(self.where) and self.counted < self.expected
 
   @property
   def is_over(self) -> bool:
@@ -85,7 +85,7 @@ class Slot:
       return f"waits at {self.where} for device {self.other} to come"
     if self.kind == FOR_CORES:
       return f"waits with all its cores; one {self.where}"
-    return f"waits at {self.where} for a semaphore, which has {self.counted} of {self.wanted}"
+    return f"waits at {self.where} for a semaphore, which has {self.counted} of {self.expected}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,8 +192,8 @@ def timeout() -> float:
 
 def watchdog() -> float | None:
   """After how many seconds in one wait the state of all devices is printed; None for never."""
-  said = os.environ.get("TILEWRIGHT_WATCHDOG", "")
-  return float(said) if said else None
+  setting = os.environ.get("TILEWRIGHT_WATCHDOG", "")
+  return float(setting) if setting else None
 
 
 def _waited(rendezvous: Rendezvous, me: int) -> float:
@@ -219,16 +219,16 @@ def _snapshot(address: int) -> tuple[Rendezvous, dict[int, Slot]]:
   """A rendezvous, and what devices that have not come do elsewhere."""
   rendezvous = _read_rendezvous(address)
   others = all_rendezvous(rendezvous.domain)
-  away = {s.device: _elsewhere(rendezvous, s.device, others) for s in rendezvous.slots if s.state == ABSENT}
-  return rendezvous, {d: s for d, s in away.items() if s is not None}
+  elsewhere = {s.device: _elsewhere(rendezvous, s.device, others) for s in rendezvous.slots if s.state == ABSENT}
+  return rendezvous, {d: s for d, s in elsewhere.items() if s is not None}
 
 
-def _nobody_moves(rendezvous: Rendezvous, away: dict[int, Slot]) -> bool:
-  return all(s.is_blocked or s.is_over or s.device in away for s in rendezvous.slots)
+def _nobody_moves(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> bool:
+  return all(s.is_blocked or s.is_over or s.device in elsewhere for s in rendezvous.slots)
 
 
-def _key(rendezvous: Rendezvous, away: dict[int, Slot]) -> object:
-  return [(s.state, s.waits) for s in rendezvous.slots], sorted((d, s.state, s.waits) for d, s in away.items())
+def _key(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> object:
+  return [(s.state, s.waits) for s in rendezvous.slots], sorted((d, s.state, s.waits) for d, s in elsewhere.items())
 
 
 def _divergence(rendezvous: Rendezvous) -> str:
@@ -239,14 +239,14 @@ def _divergence(rendezvous: Rendezvous) -> str:
   lines = "".join(f"\n  device {d}: {' → '.join(names[-6:])}" for d, names in sorted(last.items()))
   orders = list(last.values())
   at = next((i for i, names in enumerate(zip(*orders)) if len(set(names)) > 1), None)
-  said = "" if at is None else f"\nThey differ from the {at + 1}. on: " + ", ".join(sorted({o[at] for o in orders}))
-  return f"\nThe last kernels that talk, in order:{lines}{said}"
+  setting = "" if at is None else f"\nThey differ from the {at + 1}. on: " + ", ".join(sorted({o[at] for o in orders}))
+  return f"\nThe last kernels that talk, in order:{lines}{setting}"
 
 
-def report(rendezvous: Rendezvous, away: dict[int, Slot]) -> str:
+def report(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> str:
   """What every device of a rendezvous does."""
   lines = "".join(
-    f"\n  device {s.device} {away[s.device].does}" if s.device in away else f"\n  device {s.device} {s.does}"
+    f"\n  device {s.device} {elsewhere[s.device].does}" if s.device in elsewhere else f"\n  device {s.device} {s.does}"
     for s in rendezvous.slots
   )
   return lines + _divergence(rendezvous)
@@ -256,18 +256,18 @@ def _answer(address: int, me: int) -> str | None:
   """An error's message, or None to go on waiting."""
   if ended := _ended(_word(address + rendezvous_layout.DOMAIN_OF)):
     return ended
-  rendezvous, away = _snapshot(address)
+  rendezvous, elsewhere = _snapshot(address)
   own = rendezvous.slots[me]
   waited = _waited(rendezvous, me)
   limit = watchdog()
-  if limit is not None and waited >= limit and (address, own.waits) not in _told:
-    _told.add((address, own.waits))
+  if limit is not None and waited >= limit and (address, own.waits) not in _reported:
+    _reported.add((address, own.waits))
     print(
-      f"tilewright: device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}':{report(rendezvous, away)}",
+      f"tilewright: device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}':{report(rendezvous, elsewhere)}",
       flush=True,
     )
   if own.kind == FOR_END:
-    return _may_go(rendezvous, away, waited)
+    return _may_go(rendezvous, elsewhere, waited)
   failed = [s for s in rendezvous.slots if s.state == FAILED]
   if failed:
     if failed[0].error.startswith("DeadlockError"):
@@ -278,20 +278,20 @@ def _answer(address: int, me: int) -> str | None:
     )
   if own.kind == FOR_DEVICE and rendezvous.slots[own.other].state == GONE:
     return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' and gone on."
-  if _nobody_moves(rendezvous, away) and not (away and waited < _ELSEWHERE):
-    time.sleep(0.05 if away or any(s.kind == FOR_CORES for s in rendezvous.slots) else 0.002)
+  if _nobody_moves(rendezvous, elsewhere) and not (elsewhere and waited < _ELSEWHERE):
+    time.sleep(0.05 if elsewhere or any(s.kind == FOR_CORES for s in rendezvous.slots) else 0.002)
     again, away_again = _snapshot(address)
-    if _key(again, away_again) == _key(rendezvous, away) and _nobody_moves(again, away_again):
+    if _key(again, away_again) == _key(rendezvous, elsewhere) and _nobody_moves(again, away_again):
       return (
         f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other for ever:{report(again, away_again)}\n"
         "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
       )
-  missing = [s.device for s in rendezvous.slots if s.state == ABSENT and s.device not in away]
+  missing = [s.device for s in rendezvous.slots if s.state == ABSENT and s.device not in elsewhere]
   if missing and waited > timeout():
     return (
       f"DeadlockError: Device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}' for devices that have not come to it: "
-      f"{', '.join(map(str, missing))}.{report(rendezvous, away)}\nLet all devices of the mesh run the kernel; TILEWRIGHT_TIMEOUT says how "
-      "many seconds to wait."
+      f"{', '.join(map(str, missing))}.{report(rendezvous, elsewhere)}\n"
+      "Let all devices of the mesh run the kernel; TILEWRIGHT_TIMEOUT says how many seconds to wait."
     )
   return None
 
@@ -301,22 +301,22 @@ def _ended(domain: int) -> str:
   return _text(domain + rendezvous_layout.ENDED_MESSAGE) if _word(domain + rendezvous_layout.BROKEN) else ""
 
 
-def _may_go(rendezvous: Rendezvous, away: dict[int, Slot], waited: float) -> str | None:
+def _may_go(rendezvous: Rendezvous, elsewhere: dict[int, Slot], waited: float) -> str | None:
   """A device whose body has ended may leave although others have not arrived, if those are stuck elsewhere or time out."""
   if any(s.state == IN_BODY for s in rendezvous.slots):
     return None
   missing = [s for s in rendezvous.slots if s.state == ABSENT]
   if rendezvous.domain == own_domain():
-    return "go" if all(s.device in away for s in missing) or waited > _PATIENCE else None
-  if waited <= timeout() and not (away and waited > _ELSEWHERE and all(s.device in away for s in missing)):
+    return "go" if all(s.device in elsewhere for s in missing) or waited > _PATIENCE else None
+  if waited <= timeout() and not (elsewhere and waited > _ELSEWHERE and all(s.device in elsewhere for s in missing)):
     return None
   return (
-    f"DeadlockError: The devices of other processes have not come to kernel '{rendezvous.name}':{report(rendezvous, away)}\n"
+    f"DeadlockError: The devices of other processes have not come to kernel '{rendezvous.name}':{report(rendezvous, elsewhere)}\n"
     "Let all processes run the same programs in the same order; TILEWRIGHT_TIMEOUT says how many seconds to wait."
   )
 
 
-def _ask(address: int, me: int) -> int:
+def _check(address: int, me: int) -> int:
   try:
     message = _answer(address, me)
     if message is None:
@@ -328,7 +328,7 @@ def _ask(address: int, me: int) -> int:
     return 0
 
 
-_callback = _SIGNATURE(_ask)  # lives as long as the code that calls it
+_callback = _SIGNATURE(_check)  # lives as long as the code that calls it
 
 
 @functools.cache
@@ -351,7 +351,7 @@ def _look_after_gangs() -> None:
   launcher, domain = _launcher[0], own_domain()
   unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(rendezvous_layout.UNLINK))
   abandon = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)(launcher.address(rendezvous_layout.ABANDON))
-  told: set[tuple[int, int]] = set()
+  reported: set[tuple[int, int]] = set()
   while True:
     time.sleep(min(0.5, timeout() / 4))
     late: list[tuple[int, str]] = []
@@ -362,13 +362,13 @@ def _look_after_gangs() -> None:
         following, limit = _word(at + rendezvous_layout.NEXT), watchdog()
         if _word(at + rendezvous_layout.IS_GANG):
           rendezvous = _read_rendezvous(at, look=False)
-          said = _of_gang(rendezvous, age)
-          if limit is not None and age >= limit and (at, rendezvous.run) not in told:
-            told.add((at, rendezvous.run))
-            print(f"tilewright: {said}", flush=True)
+          setting = _of_gang(rendezvous, age)
+          if limit is not None and age >= limit and (at, rendezvous.run) not in reported:
+            reported.add((at, rendezvous.run))
+            print(f"tilewright: {setting}", flush=True)
           if age > timeout():
             unlink(at)
-            late.append((at, f"DeadlockError: {said}"))
+            late.append((at, f"DeadlockError: {setting}"))
         at = following
     for at, message in late:
       _texts.append(ctypes.create_string_buffer(message.encode()))

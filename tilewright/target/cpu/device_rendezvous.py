@@ -92,9 +92,9 @@ from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 
 _SPINS = 256
 _YIELDING = 1_000_000  # nanoseconds: on a busy machine, one time of giving way may take longer
-_NAP = 100_000  # nanoseconds
+_SLEEP_NANOSECONDS = 100_000  # nanoseconds
 _MONOTONIC = 1  # of Linux's clocks
-_NAPS = 100  # between two questions to Python
+_MAX_SLEEPS = 100  # between two questions to Python
 _NULL = ir.Constant(PTR, None)
 _LEFT_EARLY = (
   "DeadlockError: A kernel reaches for the memory of a device that has ended the same kernel long ago and gone on. Let all devices of the "
@@ -165,11 +165,11 @@ def _is_null(b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
   return b.icmp_unsigned("==", pointer, _NULL)
 
 
-def _while(b: ir.IRBuilder, goes_on: Callable[[], ir.Value], body: Callable[[], None]) -> None:
+def _while(b: ir.IRBuilder, condition: Callable[[], ir.Value], body: Callable[[], None]) -> None:
   look, again, out = (b.append_basic_block(name) for name in ("look", "again", "out"))
   b.branch(look)
   b.position_at_end(look)
-  b.cbranch(goes_on(), again, out)
+  b.cbranch(condition(), again, out)
   b.position_at_end(again)
   body()
   b.branch(look)
@@ -238,22 +238,22 @@ def _now(b: ir.IRBuilder, room: ir.Value) -> ir.Value:
 # --- waiting -----------------------------------------------------------------------------------------------------
 
 
-def _satisfied(b: ir.IRBuilder, kind: ir.Value, place: ir.Value, wanted: ir.Value) -> ir.Value:
+def _satisfied(b: ir.IRBuilder, kind: ir.Value, place: ir.Value, expected: ir.Value) -> ir.Value:
   """A semaphore has 32 bits, and so has the lower half of a state or a count."""
-  return b.icmp_signed(">=", b.sext(_atomic(b, place, I32), I64), wanted)
+  return b.icmp_signed(">=", b.sext(_atomic(b, place, I32), I64), expected)
 
 
 def _emit_wait(module: ir.Module) -> ir.Function:
-  """`wait(rendezvous, me, kind, place, wanted, where)`: until what is at a place is at least so much; gives zero, or what Python says."""
+  """`wait(rendezvous, me, kind, place, expected, where)`: until what is at a place is at least so much; gives zero, or what Python says."""
   ty = ir.FunctionType(I64, [PTR, I64, I64, PTR, I64, PTR])
   b = _function(module, "wait_for", ty)
   b.function.linkage = "internal"
-  rendezvous, me, kind, place, wanted, where = b.function.args
-  tries, said, until = b.alloca(I64), b.alloca(I64), b.alloca(I64)
+  rendezvous, me, kind, place, expected, where = b.function.args
+  tries, failure, until = b.alloca(I64), b.alloca(I64), b.alloca(I64)
   clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
   b.store(i64(0), tries)
-  b.store(i64(0), said)
-  done = lambda: _satisfied(b, kind, place, wanted)
+  b.store(i64(0), failure)
+  done = lambda: _satisfied(b, kind, place, expected)
 
   def count() -> None:
     b.store(b.add(b.load(tries, typ=I64), i64(1)), tries)
@@ -269,26 +269,26 @@ def _emit_wait(module: ir.Module) -> ir.Function:
     b.ret(i64(0))
   own = slot(b, rendezvous, me)
   _add(b, at(b, own, WAITS))
-  for offset, value in ((KIND, kind), (COUNTER, b.ptrtoint(place, I64)), (EXPECTED, wanted)):
+  for offset, value in ((KIND, kind), (COUNTER, b.ptrtoint(place, I64)), (EXPECTED, expected)):
     _set(b, value, at(b, own, offset))
   _waits_at(b, own, where)
   b.store(i64(0), tries)
   span = b.alloca(ir.ArrayType(I64, 2))
   raw = b.inttoptr(b.ptrtoint(span, I64), PTR)
   b.store(i64(0), at(b, raw, 0))
-  b.store(i64(_NAP), at(b, raw, 8))
+  b.store(i64(_SLEEP_NANOSECONDS), at(b, raw, 8))
 
-  def nap() -> None:
+  def sleep() -> None:
     b.call(external(module, "nanosleep", I32, [PTR, PTR]), [raw, _NULL])
     count()
-    due = b.icmp_signed("==", b.srem(b.load(tries, typ=I64), i64(_NAPS)), i64(0))
+    due = b.icmp_signed("==", b.srem(b.load(tries, typ=I64), i64(_MAX_SLEEPS)), i64(0))
     with if_then(b, due):
-      b.store(b.call(external(module, DEADLOCK_CHECK, I64, [PTR, I64]), [rendezvous, me]), said)
+      b.store(b.call(external(module, DEADLOCK_CHECK, I64, [PTR, I64]), [rendezvous, me]), failure)
 
-  waiting = lambda: b.and_(b.not_(done()), b.icmp_unsigned("==", b.load(said, typ=I64), i64(0)))
-  _while(b, waiting, nap)
+  waiting = lambda: b.and_(b.not_(done()), b.icmp_unsigned("==", b.load(failure, typ=I64), i64(0)))
+  _while(b, waiting, sleep)
   _set(b, i64(0), at(b, own, WHERE))
-  b.ret(b.select(done(), i64(0), b.load(said, typ=I64)))
+  b.ret(b.select(done(), i64(0), b.load(failure, typ=I64)))
   return b.function
 
 
@@ -312,8 +312,8 @@ def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
 def _emit_await(module: ir.Module, wait: ir.Function) -> None:
   """Wait for a semaphore; gives whether it has its count."""
   b = _function(module, AWAIT, AWAIT_TYPE)
-  rendezvous, me, counter, wanted, where, error = b.function.args
-  message = b.call(wait, [rendezvous, me, i64(FOR_SEMAPHORE), counter, b.sext(wanted, I64), where])
+  rendezvous, me, counter, expected, where, error = b.function.args
+  message = b.call(wait, [rendezvous, me, i64(FOR_SEMAPHORE), counter, b.sext(expected, I64), where])
   with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
     b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
     b.ret(i64(0))
@@ -327,12 +327,12 @@ def _emit_idle(module: ir.Module) -> None:
   own = slot(b, rendezvous, me)
   _set(b, i64(FOR_CORES), at(b, own, KIND))
   _waits_at(b, own, where)
-  naps = _add(b, at(b, own, COUNTER))
+  sleeps = _add(b, at(b, own, COUNTER))
   span = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
   b.store(i64(0), at(b, span, 0))
-  b.store(i64(_NAP), at(b, span, 8))
+  b.store(i64(_SLEEP_NANOSECONDS), at(b, span, 8))
   b.call(external(module, "nanosleep", I32, [PTR, PTR]), [span, _NULL])
-  with if_then(b, b.icmp_signed("==", b.srem(naps, i64(_NAPS)), i64(0))):
+  with if_then(b, b.icmp_signed("==", b.srem(sleeps, i64(_MAX_SLEEPS)), i64(0))):
     message = b.call(external(module, DEADLOCK_CHECK, I64, [PTR, I64]), [rendezvous, me])
     with if_then(b, b.icmp_unsigned("!=", message, i64(0))):
       b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
@@ -374,7 +374,7 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
   b.store(at(b, domain, HEAD), place)
   b.store(_NULL, found)
 
-  def goes_on() -> ir.Value:
+  def condition() -> ir.Value:
     here = b.load(b.load(place, typ=PTR), typ=PTR)
     return b.and_(b.not_(_is_null(b, here)), _is_null(b, b.load(found, typ=PTR)))
 
@@ -389,7 +389,7 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
       b.store(here, found)
     b.store(at(b, here, NEXT), place)
 
-  _while(b, goes_on, step)
+  _while(b, condition, step)
   with if_then(b, _is_null(b, b.load(found, typ=PTR))):
     size = b.add(i64(SLOTS), b.mul(count, i64(SLOT_BYTES)))
     memory = b.alloca(PTR)
@@ -488,15 +488,15 @@ def _emit_leave(module: ir.Module, heaps: Heaps, wait: ir.Function) -> None:
   _add(b, at(b, rendezvous, ENDED))
   count = read(b, rendezvous, COUNT, I64)
   gone = b.call(wait, [rendezvous, me, i64(FOR_END), at(b, rendezvous, ENDED), count, read(b, rendezvous, NAME)])
-  said = b.alloca(I64)
-  b.store(b.select(is_shared, gone, i64(0)), said)
+  failure = b.alloca(I64)
+  b.store(b.select(is_shared, gone, i64(0)), failure)
   with if_then(b, b.icmp_unsigned("!=", gone, i64(0))):
     _set(b, i64(GONE), at(b, own, STATE))
   with if_then(b, b.and_(is_shared, b.icmp_unsigned("==", gone, i64(0)))), for_range(b, 0, count) as device:
     other = slot(b, rendezvous, device)
     with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, other, STATE)), i64(FAILED))):
       copy = b.call(external(module, "strdup", PTR, [PTR]), [read(b, other, ERROR)])
-      b.store(b.ptrtoint(copy, I64), said)
+      b.store(b.ptrtoint(copy, I64), failure)
   with if_then(b, b.icmp_signed("==", _add(b, at(b, rendezvous, LEFT)), count)):
     _lock(b, domain)
     _unlink(b, rendezvous)
@@ -506,4 +506,4 @@ def _emit_leave(module: ir.Module, heaps: Heaps, wait: ir.Function) -> None:
       with alone:
         b.call(external(module, "free", VOID, [PTR]), [rendezvous])
     _unlock(b, domain)
-  b.ret(b.load(said, typ=I64))
+  b.ret(b.load(failure, typ=I64))

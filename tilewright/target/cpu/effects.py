@@ -42,12 +42,12 @@ def fail_unless(
   failed, on = b.append_basic_block("failed"), b.append_basic_block("on")
   b.cbranch(condition, on, failed)
   b.position_at_end(failed)
-  b.cmpxchg(code.error, i64(0), _said(code, message, shape, element), "seq_cst", "seq_cst")
+  b.cmpxchg(code.error, i64(0), _failure_text(code, message, shape, element), "seq_cst", "seq_cst")
   b.ret_void()
   b.position_at_end(on)
 
 
-def _said(code: Code, message: str, shape: tuple[int, ...], element: ir.Value | None) -> ir.Value:
+def _failure_text(code: Code, message: str, shape: tuple[int, ...], element: ir.Value | None) -> ir.Value:
   """The address of a message, with the index of the failing element. Its memory is never freed: the call has failed."""
   b = code.b
   numbers: list[ir.Value] = []

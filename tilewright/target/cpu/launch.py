@@ -76,7 +76,9 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
     indices[parallel[0]] = left  # a number is less than all sizes together
   several = kernel.warpgroups > 1
   instance = (
-    _together(module, kernel, host, code, args, sizes_pointer) if several else _alone(code, kernel, args, parallel)
+    _parallel_grid(module, kernel, host, code, args, sizes_pointer)
+    if several
+    else _sequential_grid(code, kernel, args, parallel)
   )
   if isinstance(code, remote_ops.DeviceCode):
     remote_ops.enter(code)
@@ -98,7 +100,7 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   return remote_ops.emit_point(module, kernel, function) if communicates else function, code.arena_bytes
 
 
-def _alone(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:
+def _sequential_grid(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:
   """Instances that run one after another."""
   pointers = _arrays(code, kernel, args)
   fresh = scratch_to_poison(kernel, parallel)
@@ -128,7 +130,7 @@ def _written_blocks(kernel: NativeKernel) -> set[int]:
   return {*outputs, *(k for k, param in enumerate(inputs) if param in written)}
 
 
-def _together(
+def _parallel_grid(
   module: ir.Module, kernel: NativeKernel, host: Host, code: HostCode, args: ir.Value, sizes_pointer: ir.Value
 ) -> Run:
   """Instances along the last dimension of the grid that run concurrently."""

@@ -165,7 +165,7 @@ def connect(processes: tuple[int, ...], own: int, exchange: Exchange) -> World |
   share = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
   nbytes = (1 << 20) + _MEETINGS_BYTES + share * len(processes)
   pids = [int(pid) for pid in exchange("pid", str(os.getpid()))]
-  said: list[str] = []
+  proposals: list[str] = []
   for attempt in range(_ROUNDS):
     place = (zlib.crc32(repr(processes).encode()) + attempt) % _PLACES
     segment, offer = None, _NOTHING
@@ -187,10 +187,10 @@ def connect(processes: tuple[int, ...], own: int, exchange: Exchange) -> World |
       return world
     if segment is not None:
       segment.unmap()
-    said = [f"process {p}: {a['why']}" for p, a in zip(processes, answers) if a]
+    proposals = [f"process {p}: {a['why']}" for p, a in zip(processes, answers) if a]
     if not all(a["again"] for a in answers if a):
       break
-  return "; ".join(said)
+  return "; ".join(proposals)
 
 
 def _attempt(make: Callable[[], segments.Segment]) -> tuple[segments.Segment | None, dict[str, Any]]:

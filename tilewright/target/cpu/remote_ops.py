@@ -229,8 +229,8 @@ def emit_point(module: ir.Module, kernel: NativeKernel, body: ir.Function) -> ir
   with if_then(b, b.icmp_unsigned("!=", rendezvous, ir.Constant(PTR, None))):
     message = b.load_atomic(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), "seq_cst", 8, typ=I64)
     leave = _declared(module, rendezvous_layout.LEAVE, device_rendezvous.LEAVE_TYPE)
-    said = b.call(leave, [rendezvous, read(b, cell, 8, I64), message])
-    b.cmpxchg(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), i64(0), said, "seq_cst", "seq_cst")
+    failure = b.call(leave, [rendezvous, read(b, cell, 8, I64), message])
+    b.cmpxchg(b.gep(function.args[0], [i64(ERROR)], source_etype=I64), i64(0), failure, "seq_cst", "seq_cst")
   b.ret_void()
   return function
 

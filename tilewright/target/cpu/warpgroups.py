@@ -86,12 +86,12 @@ class Turns:
     b.cbranch(is_so(), done, wait)
     b.position_at_end(wait)
     b.store(text_pointer(b.module, where), self.own(_WHERE))
-    self.give_way()
+    self.yield_control()
     b.branch(look)
     b.position_at_end(done)
     b.store(i64(1), at(b, self.state, _PROGRESS))
 
-  def give_way(self) -> None:
+  def yield_control(self) -> None:
     """Yield until it is this one's turn again."""
     b = self.b
     swap = external(b.module, "swapcontext", I32, [PTR, PTR])
@@ -182,7 +182,7 @@ def _read(code: WarpgroupCode, op: Op) -> None:
   count = lambda: b.sub(code.load(own.arrived, place, 1), b.mul(code.load(own.waits, place, 1), I32(own.arrivals)))
   with if_then(b, b.icmp_signed("<", count(), I32(own.arrivals))):
     b.store(i64(1), at(b, code.turns.state, _PROGRESS))
-    code.turns.give_way()
+    code.turns.yield_control()
   code.env[op.results[0]] = count()
 
 
@@ -410,7 +410,7 @@ class Block:
     text = lambda words: text_pointer(module, words)
     size = 1024 * (1 + len(groups))
     name = self.kernel.name.replace("%", "%%")
-    noun, who, advice = (
+    noun, subject, advice = (
       ("core", f"The cores of kernel '{name}'", "Signal each semaphore as often as it is waited for.")
       if self.kernel.are_cores
       else (
@@ -425,7 +425,7 @@ class Block:
       done = b.icmp_signed("!=", b.load(group.own(_DONE), typ=I64), i64(0))
       where = b.load(group.own(_WHERE), typ=PTR)
       parts += [text(f"\n  {noun} {number} "), b.select(done, text("is done"), where)]
-    form = f"DeadlockError: {who} wait for each other for ever:" + "%s%s" * len(groups) + f"\n{advice}"
+    form = f"DeadlockError: {subject} wait for each other for ever:" + "%s%s" * len(groups) + f"\n{advice}"
     write = external(module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
     b.call(write, [buffer, i64(size), text(form), *parts])
     b.cmpxchg(code.error, i64(0), b.ptrtoint(buffer, I64), "seq_cst", "seq_cst")

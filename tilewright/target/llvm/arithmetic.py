@@ -221,20 +221,20 @@ def _to_small_integer(b: ir.IRBuilder, x: ir.Value, source: np.dtype, target: np
 def _saturated(b: ir.IRBuilder, x: ir.Value, dtype: np.dtype) -> ir.Value:
   """Floats to integers; NaN becomes 0. LLVM's own saturating conversion takes the lanes of a vector one by one."""
   signed, bits, lanes = is_signed(dtype), width(dtype), ty.lanes_of(x)
-  most = (1 << (bits - signed)) - 1
-  least = -most - 1 if signed else 0
+  max_int = (1 << (bits - signed)) - 1
+  min_int = -max_int - 1 if signed else 0
   result = ty.register_type(dtype, lanes)
   is_nan = b.fcmp_unordered("uno", x, x)
   if bits < 32:
-    low, high = constant(x.type, least), constant(x.type, most)
+    low, high = constant(x.type, min_int), constant(x.type, max_int)
     above = b.select(b.fcmp_ordered(">", x, low), x, low)
     inside = b.select(b.fcmp_ordered("<", above, high), above, high)
     number = b.select(is_nan, constant(x.type, 0), inside)
     return b.trunc(b.fptosi(number, ty.register_type(np.int32, lanes)), result)
   # The limit itself is a float, the largest integer is none. Where the conversion is undefined its result is not chosen.
   plain = (b.fptosi if signed else b.fptoui)(x, result)
-  number = b.select(b.fcmp_ordered(">=", x, constant(x.type, float(most + 1))), constant(result, most), plain)
-  number = b.select(b.fcmp_ordered("<", x, constant(x.type, float(least))), constant(result, least), number)
+  number = b.select(b.fcmp_ordered(">=", x, constant(x.type, float(max_int + 1))), constant(result, max_int), plain)
+  number = b.select(b.fcmp_ordered("<", x, constant(x.type, float(min_int))), constant(result, min_int), number)
   return b.select(is_nan, constant(result, 0), number)
 
 

@@ -68,29 +68,30 @@ def host_memory() -> int:
   return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def check(kernel: NativeKernel, most: int, whose: str) -> None:
+def check(kernel: NativeKernel, limit: int, owner: str) -> None:
   """Refuse a kernel with a buffer larger than the memory that it would be in."""
   for own in buffers(kernel):
-    if own.nbytes > most:
+    if own.nbytes > limit:
       raise errors.ResourceExhaustedError(
-        f"The kernel '{kernel.name}' needs more memory than there is: {own}, and {whose} has {size_text(most)}. Is its size what was meant?"
+        f"The kernel '{kernel.name}' needs more memory than there is: {own}, and {owner} has {size_text(limit)}. Use "
+        "smaller blocks or scratch shapes."
       )
 
 
-def check_total(kernel: NativeKernel, nbytes: int, most: int, whose: str) -> None:
+def check_total(kernel: NativeKernel, nbytes: int, limit: int, owner: str) -> None:
   """Refuse a kernel whose buffers, those of its intermediate values included, are larger together."""
-  if nbytes > most:
+  if nbytes > limit:
     raise errors.ResourceExhaustedError(
-      f"The kernel '{kernel.name}' needs more memory than there is: an instance takes {size_text(nbytes)}, and {whose} has "
-      f"{size_text(most)}. {_said(kernel)} Use smaller blocks."
+      f"The kernel '{kernel.name}' needs more memory than there is: an instance takes {size_text(nbytes)}, and {owner} has "
+      f"{size_text(limit)}. {_description(kernel)} Use smaller blocks."
     )
 
 
 def no_memory(kernel: NativeKernel, nbytes: int) -> str:
   """What to say when a thread gets no memory for the buffers of an instance."""
-  return f"There is no memory for the buffers of the kernel '{kernel.name}': each thread needs {size_text(nbytes)}. {_said(kernel)}"
+  return f"There is no memory for the buffers of the kernel '{kernel.name}': each thread needs {size_text(nbytes)}. {_description(kernel)}"
 
 
-def _said(kernel: NativeKernel) -> str:
+def _description(kernel: NativeKernel) -> str:
   found = largest(kernel)
   return "They are for intermediate values." if found is None else f"Its largest is {found}."

@@ -117,7 +117,7 @@ class Clocks:
     """Start a new moment: what this core does from now on is not known to who learns its clock now."""
     self.cores[core][core] += 1
 
-  def learn(self, core: int, clock: np.ndarray | None) -> None:
+  def merge_clock(self, core: int, clock: np.ndarray | None) -> None:
     if clock is not None:
       np.maximum(self.cores[core], clock, out=self.cores[core])
 

@@ -305,7 +305,7 @@ class World:
       if decrement:
         semaphores.counts.flat[position] -= value
       if self.clocks is not None:
-        self.clocks.learn(core.agent, semaphores.clocks.get(position))
+        self.clocks.merge_clock(core.agent, semaphores.clocks.get(position))
 
   # --- copies ----------------------------------------------------------------------------------------------------
 

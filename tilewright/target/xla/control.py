@@ -97,16 +97,16 @@ def _while(
         f"The condition of the while_loop at {source_line(ctx.eqn)} writes to a ref, which it cannot under vmap: write in the body."
       )
 
-    def asked(values: Any, carry: Any) -> Any:  # ahead of each step, as what it writes must be carried
-      (goes_on,), values = threaded.run(cond_jaxpr, values, [*cond_consts, *carry])
-      return goes_on, values, carry
+    def with_condition(values: Any, carry: Any) -> Any:  # ahead of each step, as what it writes must be carried
+      (continues,), values = threaded.run(cond_jaxpr, values, [*cond_consts, *carry])
+      return continues, values, carry
 
     def step(state: Any) -> Any:
       _, values, carry = state
       carry, values = threaded.run(body_jaxpr, values, [*body_consts, *carry])
-      return asked(values, carry)
+      return with_condition(values, carry)
 
-    _, values, carry = lax.while_loop(lambda state: state[0], step, asked(threaded.values, list(init)))
+    _, values, carry = lax.while_loop(lambda state: state[0], step, with_condition(threaded.values, list(init)))
     threaded.update(values)
     return carry
 
