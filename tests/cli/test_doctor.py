@@ -84,16 +84,18 @@ def test_nothing_works_without_llvmlite_and_the_cpu_is_still_described(monkeypat
 
 
 def test_a_child_that_dies_or_hangs_is_reported():
-  answer, complaint = doctor.ask("import os; os.abort()")
+  answer, complaint = doctor.run_probe("import os; os.abort()")
   assert answer is None and complaint
-  answer, complaint = doctor.ask("import time; time.sleep(60)", timeout=0.5)
+  answer, complaint = doctor.run_probe("import time; time.sleep(60)", timeout=0.5)
   assert answer is None and "timed out" in complaint
-  assert doctor.ask("raise SystemExit('no driver')") == (None, "no driver")
-  assert doctor.ask("print('noise'); print([1, 2])") == ([1, 2], "")
+  assert doctor.run_probe("raise SystemExit('no driver')") == (None, "no driver")
+  assert doctor.run_probe("print('noise'); print([1, 2])") == ([1, 2], "")
 
 
 def test_a_gpu_is_described(monkeypatch):
-  monkeypatch.setattr(doctor, "ask", lambda program: ([13000, [["NVIDIA H200", "sm_90", 141 * 2**30, 1]], []], ""))
+  monkeypatch.setattr(
+    doctor, "run_probe", lambda program: ([13000, [["NVIDIA H200", "sm_90", 141 * 2**30, 1]], []], "")
+  )
   rows = list(doctor.gpu())
   assert [(row.name, row.state) for row in rows] == [("GPU driver", "ok"), ("GPU", "ok")]
   assert [row.found for row in rows] == ["supports CUDA 13.0", "NVIDIA H200 (sm_90, 141 GiB)"]
@@ -102,7 +104,7 @@ def test_a_gpu_is_described(monkeypatch):
 def test_pairs_of_gpus_say_what_reaches_what(monkeypatch):
   gpus = [["NVIDIA L4", "sm_89", 24 * 2**30, 0]] * 3
   pairs = [[0, 1, True], [0, 2, False], [1, 2, True]]
-  monkeypatch.setattr(doctor, "ask", lambda program: ([13000, gpus, pairs], ""))
+  monkeypatch.setattr(doctor, "run_probe", lambda program: ([13000, gpus, pairs], ""))
   *_, row = doctor.gpu()
   assert row.name == "GPU pairs"
   assert "2 of 3 pairs reach each other's memory" in row.found
@@ -122,7 +124,7 @@ def test_processes_that_cannot_share_memory_are_told(monkeypatch):
   ("complaint", "state"), [("OSError: libcuda.so.1: cannot open", "missing"), ("cuInit gives error 999", "broken")]
 )
 def test_a_driver_that_is_absent_and_one_that_fails_are_told_apart(monkeypatch, complaint, state):
-  monkeypatch.setattr(doctor, "ask", lambda program: (None, complaint))
+  monkeypatch.setattr(doctor, "run_probe", lambda program: (None, complaint))
   driver, gpu = doctor.gpu()
   assert (driver.state, gpu.state) == (state, "missing")
   assert not driver.is_fatal

@@ -67,11 +67,11 @@ def machine(processor: Processor, level: int) -> Any:
   )
 
 
-def compiled(text: str, processor: Processor, *, is_glue: bool = False) -> bytes:
+def compiled(text: str, processor: Processor, *, is_launcher: bool = False) -> bytes:
   """An object, made as `jit.object_code` makes it on a host of that kind."""
   with jit.lock:
-    own = machine(processor, 0 if is_glue else 3)
-    return own.emit_object(jit._optimised(text, own, is_glue))
+    own = machine(processor, 0 if is_launcher else 3)
+    return own.emit_object(jit._optimised(text, own, is_launcher))
 
 
 # --- what stands for XLA, the C library and the system --------------------------------------------------------------
@@ -321,7 +321,7 @@ class Program:
 
 @functools.cache
 def _system(processor: Processor) -> tuple[bytes, bytes]:
-  return compiled(_SYSTEM, processor, is_glue=True), compiled(handler.launcher(), processor, is_glue=True)
+  return compiled(_SYSTEM, processor, is_launcher=True), compiled(handler.launcher(), processor, is_launcher=True)
 
 
 def executable(

@@ -301,7 +301,7 @@ def test_caches_are_made_to_agree_about_instructions():
   for name, words in (("clear", code_memory._CLEAR), *aarch64_machine._INSTRUCTIONS.items()):
     program.define(name, struct.pack(f"<{len(words)}I", *words), is_code=True)
   program.names["missing"] = 0
-  link = program.add_object(aarch64_machine.compiled(text, machine, is_glue=True))
+  link = program.add_object(aarch64_machine.compiled(text, machine, is_launcher=True))
   link()
   assert aarch64_machine.execute(program.contents(program.names["start"]), machine) == b"ok"
 

@@ -18,8 +18,7 @@ from jax import lax
 
 from tests.support.launched_kernels import affine, plain, transposed_sums, whole
 from tilewright.runtime import cuda
-from tilewright.target import nvgpu as target
-from tilewright.target.nvgpu.host import lifetime
+from tilewright.target.nvgpu.host import compiled, lifetime
 
 pytestmark = pytest.mark.gpu
 
@@ -130,7 +129,7 @@ def unload_unused() -> set[int]:
   """Unload what nothing uses; gives what is left."""
   jax.clear_caches()
   gc.collect()
-  target._kept._sweep(lifetime.Resident.free)
+  compiled._kept._sweep(lifetime.Resident.free)
   return set(cuda._loaded)
 
 

@@ -55,7 +55,7 @@ def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:
     if launch.report is not None:
       start = workspace.ctypes.data
       report = launch.report.to_json().encode()
-      message = printing._told(report, start, start + device_log.HEADER_BYTES)
+      message = printing._print_records(report, start, start + device_log.HEADER_BYTES)
       if message is not None:
         raise RuntimeError(ctypes.string_at(message).decode())
     return outputs
