@@ -71,9 +71,9 @@ def test_other_platforms_take_the_portable_lowering():
   if not cuda.is_here():
     assert "custom_call @tilewright" not in lowered(call, x, platforms=("cuda",))
   for platforms in (("cuda",), ("cpu", "cuda")):
-    with pytest.raises(errors.NativeCodeError, match="asks for native CPU code"):
+    with pytest.raises(errors.NativeCodeError, match="requests native CPU code"):
       lowered(lambda x: call(x, compiler_params=cpu.CompilerParams()), x, platforms=platforms)
-  with pytest.raises(errors.NativeCodeError, match=r"asks for native GPU code.*compiled for cpu"):
+  with pytest.raises(errors.NativeCodeError, match=r"requests native GPU code.*compiled for cpu"):
     lowered(lambda x: call(x, compiler_params=nvgpu.CompilerParams()), x)
 
 

@@ -199,7 +199,7 @@ def test_what_cannot_be_fused_stays_outside_with_a_reason():
   explanation = fusing.explain_fusion(f, x, w, b, kernel=ops.matmul)
   reasons = {o.operation.name: o.why for o in explanation.outside}
   assert "computed again in every block" in reasons["sort"]
-  assert "reduces dimension 1, which is cut" in reasons["reduce_sum"]
+  assert "reduces dimension 1, which is split into blocks" in reasons["reduce_sum"]
   assert [p.place for p in explanation.pieces] == ["operand 0", "result"]
 
 

@@ -88,9 +88,9 @@ def test_operands_may_be_cut_alike_but_not_differently():
   [
     (lambda x: x.sum(1), "Make the block size of that dimension 12"),
     (lambda x: x[2:], "outside of the slice"),
-    (lambda x: jnp.concatenate([x, x], 0), "Do not cut that dimension"),
+    (lambda x: jnp.concatenate([x, x], 0), "Make the block cover that dimension"),
     (lambda x: lax.reshape(x, (12, 8), dimensions=(1, 0)), "Transpose first"),
-    (lambda x: lax.sort(x), "looks along dimension 1"),
+    (lambda x: lax.sort(x), "needs all of dimension 1"),
     (lambda x: jnp.take(x, jnp.arange(3), axis=0), "use pull_block_spec"),
     (lambda x: lax.fori_loop(0, 2, lambda i, c: c[:, ::-1], x), "an iteration turns this"),
   ],

@@ -189,7 +189,7 @@ def test_stablehlo_is_converted_and_other_mlir_is_explained(tmp_path):
     (tmp_path / name).write_bytes(data)
     assert "sine" in {i.opcode for i in read_module(str(tmp_path / name)).instructions()}
   (tmp_path / "b.mlir").write_text("module {\n  nothing\n}\n")
-  with pytest.raises(HloError, match="wanted is StableHLO"):
+  with pytest.raises(HloError, match="expected StableHLO"):
     read_module(str(tmp_path / "b.mlir"))
 
 

@@ -290,7 +290,7 @@ def test_a_layout_holds_all_if_its_table_has_every_element(digits, size):
     (lambda: layout.transposed(OF, (0, 0)), "no permutation"),
     (lambda: layout.projected(OF, (2,)), "no dimensions"),
     (lambda: layout.expanded(OF, (64, 64), (0, 1)), "does not become"),
-    (lambda: layout.sliced(OF, (64, 0), (32, 32)), "no whole part"),
+    (lambda: layout.sliced(OF, (64, 0), (32, 32)), "not a whole part"),
     (lambda: layout.vector_width(OF, 2), "no dimension 2"),
     (lambda: layout.vectors(OF, 1, 3), "a divisor of 4"),
     (lambda: layout.relayout(OF, layout.shared_tiled((64, 32), None, 16), 16), "a layout of registers"),

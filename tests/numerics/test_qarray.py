@@ -363,7 +363,7 @@ def test_vmap_over_values():
   ],
 )
 def test_arithmetic_says_what_to_take_instead(use):
-  with pytest.raises(TypeError, match=r"is no array. Take q.dequantize\(\), or scaled_dot for a product"):
+  with pytest.raises(TypeError, match=r"is not an array. Take q.dequantize\(\), or scaled_dot for a product"):
     use(jnp.ones((32, 64)), quantize(jnp.ones((64, 32)), "mxfp8", axis=0))
 
 

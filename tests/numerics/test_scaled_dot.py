@@ -381,7 +381,7 @@ def test_a_derivative_that_is_refused_leaves_the_others_as_they_were(wrapped):
   x, q = jnp.ones((3, 64)), quantize(jnp.ones((64, 5)), "nvfp4", axis=0)
   f = wrapped(lambda x, q: scaled_dot(x, q).sum())
   before = jax.grad(f)(x, q)
-  with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
+  with pytest.raises(errors.NumberFormatError, match=r"a quantised array has no derivative"):
     jax.grad(f, argnums=1, allow_int=True)(x, q)
   np.testing.assert_array_equal(jax.grad(f)(x, q), before)
 
@@ -404,7 +404,7 @@ def test_mistakes_are_named():
     errors.ShapeMismatchError, match=r"last dimension of a \(2, 32\) and the scaled axis of b .* same size"
   ):
     scaled_dot(x[:, :32], q)
-  with pytest.raises(errors.NumberFormatError, match=r"derivative towards a quantised array"):
+  with pytest.raises(errors.NumberFormatError, match=r"a quantised array has no derivative"):
     jax.grad(lambda q: scaled_dot(x, q).sum(), allow_int=True)(q)
   with pytest.raises(errors.ShapeMismatchError, match=r"different dimensions of a, between -2 and 1, got \(3,\)"):
     scaled_dot(x, q, (((3,), (0,)), ((), ())))

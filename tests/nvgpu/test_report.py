@@ -58,7 +58,7 @@ ptxas info    : Function properties for kernel
 ptxas info    : Used 255 registers, used 1 barriers, 7480 bytes cumulative stack size, 1024 bytes smem, 392 bytes cmem[0]"""
   assert ptxas.parse(said) == ptxas.Resources(255, 1024, 10792, 7480)
   assert ptxas.parse("ptxas info    : Used 8 registers") == ptxas.Resources(8, 0, 0, 0)
-  with pytest.raises(errors.NativeCodeError, match="says nothing about registers"):
+  with pytest.raises(errors.NativeCodeError, match="has no register counts"):
     ptxas.parse("")
 
 

@@ -58,7 +58,7 @@ CALLS = {
     call(grid=1, in_specs=[block((4, 6), lambda i: (i, None))]),
     errors.IndexMapError,
     ValueError,
-    rf"{HERE} for args\[0\] must return a number of a block for dimension 1, got None",
+    rf"{HERE} for args\[0\] must return a block index for dimension 1, got None",
   ),
   "a name that is no string": (
     call(name=3),

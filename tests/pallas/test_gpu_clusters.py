@@ -170,7 +170,9 @@ def test_native_code_says_that_it_cannot() -> None:
   def body(x: Any, o: Any, meet: Any) -> None:
     plgpu.barrier_arrive(meet)
 
-  with pytest.raises(errors.UnsupportedFeatureError, match=r"blocks of a cluster reach for each other.*interpret=True"):
+  with pytest.raises(
+    errors.UnsupportedFeatureError, match=r"blocks of a cluster access each other's shared memory.*interpret=True"
+  ):
     run(body, MEET)
 
 

@@ -165,7 +165,7 @@ CALLS = {
   "scratch of no dtype": (
     lambda: pltpu.VMEM((4,), "flt"),
     errors.KernelTypeError,
-    "'flt' is no dtype. Give one such as",
+    "'flt' is not a dtype. Give one such as",
   ),
   "a grid spec that is a grid": (
     lambda: pl.pallas_call(copy, S((4, 6), F32), grid_spec=(2,)),

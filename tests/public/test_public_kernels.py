@@ -37,7 +37,7 @@ def expected(case: Case) -> list[dict]:
 ON_GPU = jax.default_backend() != "cpu"
 NATIVE = [
   (case, "native") for case in CASES if case.native and not (ON_GPU and case.fails_on_gpu)
-]  # what talks to other devices is not
+]  # what accesses other devices is not
 PORTABLE = [(case, "portable") for case in CASES if not case.variant]
 
 

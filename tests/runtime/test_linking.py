@@ -67,7 +67,7 @@ def test_code_finds_its_data_its_variables_and_what_others_define(code):
 
 def test_what_is_not_there_is_named(code):
   linking.define("given", 1)
-  with pytest.raises(linking.BadObjectError, match="nothing called handler"):
+  with pytest.raises(linking.BadObjectError, match="defines no symbol handler"):
     linking.link(code).address("handler")
   with pytest.raises(linking.BadObjectError, match="needs the function nobody_has_this"):
     linking.link(

@@ -170,7 +170,7 @@ def test_a_value_with_another_owner():
 def test_an_op_in_two_places():
   function = parse(GOOD)
   function.body.ops.append(function.body.ops[-1])
-  refuses(function, "the op stands in two places")
+  refuses(function, "the op is in two blocks")
 
 
 def test_a_block_in_two_places():

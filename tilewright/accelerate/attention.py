@@ -147,19 +147,19 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
       continue
     test = _Weights(scores, use, slices[use])
     if first is not None and not first.agrees(test):
-      raise Refused("two different sets of weights are computed of the same scores")
+      raise Refused("two different sets of weights are computed from the same scores")
     first = first or test
     orders[use.dot] = test.row_order
     if test.contracts_keys:
       if out is not None and out != use:
-        raise Refused("weights are multiplied with several arrays of values")
+        raise Refused("the weights multiply several arrays of values")
       out = use
     else:
       if dv is not None:
-        raise Refused("weights are multiplied with several arrays")
+        raise Refused("the weights multiply several arrays")
       dv = use
   if first is None:
-    raise Refused("the weights are no softmax of scores")
+    raise Refused("the weights are not a softmax of scores")
   orders[scores] = tuple(range(len(first.queries)))
   dq: Use | None = None
   dk: Use | None = None
@@ -169,7 +169,7 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
       continue
     (other,) = slices[use].dots - {scores}
     if dp not in (None, other):
-      raise Refused("slopes are computed of several products")
+      raise Refused("the gradient of the scores comes from several products")
     dp = other
     is_over_keys, orders[use.dot] = _slopes_contract_keys(first, use, slices[use], other)
     if is_over_keys:
@@ -211,14 +211,14 @@ def _rows(order: Sequence[int], sizes: Sequence[int], position: int) -> Rows:
 
 def _once(before: Use | None, use: Use) -> Use:
   if before is not None:
-    raise Refused("slopes are multiplied with several arrays")
+    raise Refused("the gradient of the scores multiplies several arrays")
   return use
 
 
 def _check(match: Match) -> None:
   """That the same arrays are in all places of an attention."""
   if match.out is None and match.dv is None:
-    raise Refused("the weights are not multiplied with values")
+    raise Refused("the weights do not multiply values")
   if not match.has_slopes:
     return
   if match.dp is None or match.dv is None or match.dq is None or match.dk is None:
@@ -227,7 +227,7 @@ def _check(match: Match) -> None:
   q, k = (operand_place(match.scores, side, False) for side in (q_side, k_side))
   for use, wanted in ((match.dq, k), (match.dk, q)):
     if not same_array(operand_place(use.dot, 1 - use.side, True), wanted):
-      raise Refused("the derivative multiplies with other arrays than the scores")
+      raise Refused("the derivative multiplies other arrays than the scores do")
   g = operand_place(match.dv.dot, 1 - match.dv.side, True)
   side = next((i for i in (0, 1) if same_array(operand_place(match.dp, i, False), g)), None)
   if side is None:
@@ -322,7 +322,7 @@ class _Weights:
     w = evaluate(part.nodes, self.axes, self.sizes, given)[root]
     w, s = matrices(w, root, scores, self.axes), matrices(s, scores, scores, self.axes)
     if not np.all(np.isfinite(w)) or np.any(w < 0):
-      raise Refused("the weights are no softmax of scores")
+      raise Refused("the weights are not a softmax of scores")
     last = np.allclose(w.sum(-1), 1.0, atol=_CLOSE)
     if not last and not np.allclose(w.sum(-2), 1.0, atol=_CLOSE):
       raise Refused("the weights of a query do not add up to one")
@@ -337,14 +337,14 @@ class _Weights:
     self.scale = _scale(w, s, self.seen)
     expected = softmax(self.scale * s, self.seen)
     if not np.allclose(w, expected, atol=_CLOSE):
-      raise Refused("the weights are no softmax of scaled scores")
+      raise Refused("the weights are not a softmax of scaled scores")
     for factor in _LARGER:
       large = evaluate(part.nodes, self.axes, self.sizes, given | {scores: factor * given[scores]})[root]
       large = matrices(large, root, scores, self.axes)
       if not np.allclose(
         large if last else np.swapaxes(large, -1, -2), softmax(self.scale * factor * s, self.seen), atol=_CLOSE
       ):
-        raise Refused("the weights are no softmax of large scores")
+        raise Refused("the weights are not a softmax of large scores")
     self.given_masks = {m: given[m] for m in self.masks}
     self.contracts_keys, self.row_order = contracts_keys(self.axes, scores, use, root, last)
 
@@ -370,7 +370,7 @@ def contracts_keys(axes: Axes, scores: Node, use: Use, root: Node, keys_last: bo
   is_over_keys = over == keys
   rows = left if is_over_keys else over
   if (over if is_over_keys else left) != keys or sorted(map(id, rows)) != sorted(map(id, queries)):
-    raise Refused("a product of the weights is over more than keys or queries")
+    raise Refused("a product of the weights contracts more than keys or queries")
   return is_over_keys, tuple(queries.index(a) for a in rows)
 
 
@@ -397,7 +397,7 @@ def _scale(w: np.ndarray, s: np.ndarray, seen: np.ndarray) -> float:
     if len(places) > 1:
       a, b = places[:2]
       return float((math.log(w[row][a]) - math.log(w[row][b])) / (s[row][a] - s[row][b]))
-  raise Refused("a query sees only one key")
+  raise Refused("a query attends to one key only")
 
 
 def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> tuple[bool, tuple[int, ...]]:
@@ -428,7 +428,7 @@ def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> 
     w, slope = softmax(first.scale * factor * s, seen), factor * p
     expected = first.scale * w * (slope - (w * slope).sum(-1, keepdims=True))
     if not np.allclose(y, expected, rtol=1e-7, atol=_CLOSE * factor):
-      raise Refused("the slopes are not those of softmax")
+      raise Refused("the gradient is not that of softmax")
   return contracts_keys(axes, scores, use, root, first.keys_last)
 
 

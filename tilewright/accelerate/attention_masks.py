@@ -34,7 +34,7 @@ def masks_of(nodes: Sequence[Node]) -> list[Node]:
 def random_mask(random: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
   """Some true and some false in each row and column, at least two of both where there is room."""
   if shape and shape[-1] < 4:
-    raise Refused("a mask has few positions")
+    raise Refused("the mask has too few positions")
   mask = random.random(tuple(shape)) < 0.5
   flat = mask.reshape(-1, shape[-1]) if shape else mask
   for i, row in enumerate(flat):
@@ -59,7 +59,7 @@ def band_of(masks: Mapping[Node, bool], axes: Axes, key: Atom, query: Atom, quer
     for f, bound in _conditions(mask, seen):
       affine = f(axes, key, query)
       if (affine.query, affine.key) not in ((1, -1), (-1, 1)):
-        raise Refused("a mask is no band of keys around each query")
+        raise Refused("the mask is not a band of keys around each query")
       # affine >= bound: query - key + c >= bound, or key - query + c >= bound
       reach = affine.constant - bound
       if affine.query == 1:
@@ -68,7 +68,7 @@ def band_of(masks: Mapping[Node, bool], axes: Axes, key: Atom, query: Atom, quer
         band = dataclasses.replace(band, left=reach if band.left is None else min(band.left, reach))
   is_blind = band.left is not None and (band.left < 0 or queries - band.left > keys)
   if is_blind or (band.right is not None and band.right < 0):
-    raise Refused("some queries see no key")
+    raise Refused("some queries attend to no key")
   return band
 
 
@@ -89,11 +89,11 @@ def _conditions(node: Node, seen: bool) -> Iterable[tuple[Any, int]]:
     if direction in ("LE", "LT"):
       x, y, direction = y, x, {"LE": "GE", "LT": "GT"}[direction]
     if direction not in ("GE", "GT"):
-      raise Refused("a mask is no band of keys around each query")
+      raise Refused("the mask is not a band of keys around each query")
     bound = 0 if direction == "GE" else 1
     yield lambda axes, key, query: _difference(_affine(x, axes, key, query), _affine(y, axes, key, query)), bound
   else:
-    raise Refused("a mask is computed in another way than by comparing positions")
+    raise Refused("the mask is not computed by comparing positions")
 
 
 def _difference(x: _Affine, y: _Affine) -> _Affine:
@@ -121,4 +121,4 @@ def _affine(node: Node, axes: Axes, key: Atom, query: Atom) -> _Affine:
       if node.opcode == "subtract"
       else _Affine(x.query + y.query, x.key + y.key, x.constant + y.constant)
     )
-  raise Refused("a mask is computed in another way than by comparing positions")
+  raise Refused("the mask is not computed by comparing positions")

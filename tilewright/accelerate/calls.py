@@ -91,7 +91,7 @@ class Codes:
 
     callee = nvgpu.compile_kernel(kernel, None)
     if callee.poisoned:
-      raise Refused("an output is not written everywhere")
+      raise Refused("some elements of an output are not written")
     return Code("cuda", callee.name, "{}", callee.name, callee.workspace_bytes)
 
 

@@ -60,17 +60,17 @@ def rewrite(found: Depthwise, platform: str, codes: Codes) -> list[str]:
   is_last = (dims.input_batch, dims.output_batch) == (0, 0) and dims.input_feature == dims.output_feature == spatial + 1
   order = tuple(range(1, spatial + 1))
   if not is_last or dims.input_spatial != order or dims.output_spatial != order:
-    raise Refused("a convolution whose channels do not come last")
+    raise Refused("a convolution whose channels are not the last dimension")
   kernel = (*dims.kernel_spatial, dims.kernel_input_feature, dims.kernel_output_feature)
   if spatial not in (1, 2) or kernel != tuple(range(spatial + 2)):
     raise Refused(f"a convolution of {spatial} dimensions, or with its windows in another order")
   channels = found.x.shape.dimensions[-1]
   if found.w.shape.dimensions[-2:] != (1, channels) or op.attrs.get("batch_group_count", 1) != 1:
-    raise Refused("a convolution with several results of a channel")
+    raise Refused("a depthwise convolution with several outputs for each channel")
   if any(d.base_dilation != 1 or min(d.padding_low, d.padding_high) < 0 for d in window):
-    raise Refused("a convolution of a dilated or cut image")
+    raise Refused("a convolution with input dilation or negative padding")
   if len({i.shape.element_type for i in (found.x, found.w, found.home)}) > 1:
-    raise Refused("a convolution of different types")
+    raise Refused("a convolution of operands of different types")
   if jnp.dtype(found.x.shape.dtype) not in calling.FLOATS:
     raise Refused(f"a convolution of {found.x.shape.element_type}")
   for i in (found.x, found.w, found.home):

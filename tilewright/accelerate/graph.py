@@ -142,7 +142,7 @@ def physical_order(shape: Shape) -> tuple[int, ...]:
     return tuple(range(shape.rank))
   layout = shape.layout
   if layout.tiles or layout.element_size_in_bits or layout.memory_space or layout.physical_shape is not None:
-    raise Refused(f"the layout of {shape} is more than an order of dimensions")
+    raise Refused(f"the layout of {shape} is tiled, not only an order of dimensions")
   return tuple(reversed(layout.minor_to_major))
 
 
@@ -162,11 +162,11 @@ def laid_out(shape: Shape) -> Shape:
 
 def element_type(shape: Shape) -> np.dtype:
   if not shape.is_array or shape.is_dynamic:
-    raise Refused(f"{shape} is no array of static size")
+    raise Refused(f"{shape} is not an array of static shape")
   try:
     return np.dtype(shape.dtype)
   except TypeError:
-    raise Refused(f"there is no native type for {shape}") from None
+    raise Refused(f"no native element type for {shape}") from None
 
 
 def build(region: Iterable[Instruction]) -> Graph:
@@ -218,7 +218,7 @@ def view(computation: Computation) -> View:
     operands = [values[o] for o in instruction.operands]
     try:
       if any(o is None for o in operands):
-        raise Refused("an operand is no array")
+        raise Refused("an operand is not an array")
       if instruction.opcode == "fusion":
         value = _inlined(builder, instruction, operands)
       else:
@@ -351,16 +351,16 @@ def _node(b: Builder, instruction: Instruction, operands: Sequence[Any]) -> Any:
     return tuple(operands)
   if opcode == "get-tuple-element":
     if isinstance(operands[0], Node):
-      raise Refused("an element of a tuple that is made outside")
+      raise Refused("an element of a tuple computed outside of the region")
     return operands[0][instruction.attrs["index"]]
   if any(not isinstance(o, Node) for o in operands):
     raise Refused(f"%{instruction.name} takes a tuple")
   dtype, dims = element_type(shape), shape.dimensions
   for found in (dtype, *(o.dtype for o in operands)):
     if not known_dtype(found):
-      raise Refused(f"{found} is not computed natively")
+      raise Refused(f"{found} has no native code")
   if 0 in dims or any(0 in o.dims for o in operands):
-    raise Refused("there are no elements")
+    raise Refused("the array is empty")
   rule = RULES.get(opcode)
   if rule is None:
     if opcode not in ELEMENTWISE:
@@ -467,7 +467,7 @@ def _reduce_window(
     if not is_plain or w.padding_low < 0 or w.padding_high < 0:
       raise Refused("reduce-window with windows that overlap")
   if not is_identity(kind, init):
-    raise Refused("reduce-window that does not begin with nothing")
+    raise Refused("reduce-window whose initial value is not the identity")
   over = tuple(d for d, w in enumerate(windows) if w.size > 1)
   padded = x
   if any(w.padding_low or w.padding_high for w in windows):
@@ -481,7 +481,7 @@ def _reduce_window(
       inner.append(len(cut))
       cut.append(w.size)
   if math.prod(cut) != padded.size:
-    raise Refused("reduce-window that leaves elements out")
+    raise Refused("reduce-window that skips elements")
   found = b.make("reduce", dtype, dims, [b.reshaped(padded, cut)], i, kind=kind, dimensions=tuple(inner))
   b.blocked[found] = Blocked(x, kind, over)
   return found
@@ -571,7 +571,7 @@ def _one_of_each_row(i: Instruction, rows: int, size: int, indices: Node, batch:
   """The column that a gather or scatter touches in each row of a matrix; `Refused` if it does anything else."""
   found = _positions(indices)
   if found is None and _origin(indices).opcode == "leaf":
-    raise Incomplete(f"{i.opcode} with indices from outside")
+    raise Incomplete(f"{i.opcode} with indices computed outside of the region")
   if found is None or found[0].size != rows or indices.size != 2 * rows or math.prod(batch) != rows:
     raise Refused(f"{i.opcode} of more than one element of each row")
   if not 0 < size <= np.iinfo(np.int32).max or found[1].dtype not in (np.dtype(np.int32), np.dtype(np.uint32)):

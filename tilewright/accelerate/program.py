@@ -210,7 +210,7 @@ class _Run:
       if not self._wanted(place):
         return False
       if self.platform not in LIBRARY_PLATFORMS:
-        raise Refused(f"library kernels are put in for {', '.join(LIBRARY_PLATFORMS)} only")
+        raise Refused(f"library kernels are used on {', '.join(LIBRARY_PLATFORMS)} only")
       assert found.predicted is not None and found.speedup is not None
       if found.predicted[0] < _MIN_CALL_SECONDS or found.speedup < _MARGIN:
         raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")

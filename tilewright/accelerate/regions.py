@@ -151,7 +151,7 @@ class Finder:
     if len(graph.leaves) + len(graph.outputs) > _MAX_OPERANDS:
       raise Refused(f"{len(graph.leaves) + len(graph.outputs)} arrays are too many for one kernel")
     if any(node.opcode == "dot" for node in graph.nodes):
-      raise Refused("XLA's library multiplies matrices")
+      raise Refused("matrix products are left to XLA's library")
     axes = analyse(graph)
     tiling = choose(graph, axes, self.machine)
     return Planned(members, graph, axes, tiling, self.xla(members), kernel_time(graph, axes, tiling, self.machine))

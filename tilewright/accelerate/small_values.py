@@ -139,5 +139,5 @@ def _value(node: Node, x: Sequence[Any], axes: Axes, sizes: dict[Atom, int]) -> 
         at += count
       return _REDUCE[node.attrs["kind"]](x[0], axis=tuple(over))
   if node.opcode not in _NUMPY:
-    raise Refused(f"{node.opcode} stands between the products")
+    raise Refused(f"{node.opcode} between the products is not supported")
   return _NUMPY[node.opcode](*x)

@@ -109,7 +109,7 @@ def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
   """Tile sizes for a region; `Refused` where none fits."""
   atoms, sums = cuttable(graph, axes, with_sums=not machine.is_gpu)
   if not atoms:
-    raise Incomplete("no dimension can be cut: each is reduced, or missing in an output")
+    raise Incomplete("no dimension can be tiled: each is reduced, or missing in an output")
   row = max(_whole(axes, node, atoms) for node in graph.nodes)
   has_rows = any(n.opcode in ("reduce", "dot") for n in graph.nodes)
   inputs = sum(1 for n in graph.leaves if n.size > 1)

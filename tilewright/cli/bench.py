@@ -204,7 +204,9 @@ def check_agreement(case: Case, results: Mapping[str, Any]) -> None:
     for a, b in zip(ours, jax.tree.leaves(results[peer]), strict=True):
       x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
       if x.shape != y.shape or not np.max(np.abs(x - y), initial=0) <= 1e-2 * np.max(np.abs(y), initial=1):
-        raise AssertionError(f"{case.name}: {OURS} and {peer} give different results, so their times mean nothing.")
+        raise AssertionError(
+          f"{case.name}: {OURS} and {peer} give different results, so their times cannot be compared."
+        )
 
 
 def measure(case: Case, seconds: float) -> list[Row]:

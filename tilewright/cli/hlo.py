@@ -110,7 +110,7 @@ def _from_stablehlo(name: str, data: bytes) -> hlo.Module:
   except Exception as error:  # whatever the MLIR parser and the converter raise
     reason = str(error).strip().splitlines()[:1]
     raise HloError(
-      f"{name} is MLIR that JAX cannot convert to HLO ({''.join(reason)}); wanted is StableHLO, as "
+      f"{name} is MLIR that JAX cannot convert to HLO ({''.join(reason)}); expected StableHLO, as "
       "jax.jit(f).lower(…).as_text() prints it, or HLO text (as_text('hlo'), or compile().as_text())"
     ) from error
 

@@ -22,7 +22,7 @@ def read_varint(data: bytes, pos: int) -> tuple[int, int]:
   result = shift = 0
   while True:
     if pos >= len(data) or shift > 63:
-      raise HloProtoError("a varint of the proto is cut off or too long")
+      raise HloProtoError("a varint of the proto is truncated or too long")
     byte = data[pos]
     pos += 1
     result |= (byte & 0x7F) << shift
@@ -99,7 +99,7 @@ def unpack_array(data: bytes) -> np.ndarray:
     return raw.astype(np.uint64)
   ends = np.flatnonzero(raw < 0x80)
   if ends.size == 0 or ends[-1] != raw.size - 1:
-    raise HloProtoError("a packed list of the proto is cut off")
+    raise HloProtoError("a packed list of the proto is truncated")
   starts = np.concatenate([[0], ends[:-1] + 1])
   lengths = ends - starts + 1
   if lengths.max() > 10:

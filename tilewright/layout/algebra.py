@@ -198,7 +198,7 @@ def sliced(of: Layout, starts: Sequence[int], shape: Sequence[int]) -> Layout:
       continue
     is_inside = 0 <= start <= of.shape[axis] - size
     if size < 1 or of.shape[axis] % size or start % size or not is_inside or of.extents[axis] != of.shape[axis]:
-      raise errors.LayoutError(f"{size} elements from {start} of {of.shape[axis]} are no whole part")
+      raise errors.LayoutError(f"{size} elements from {start} of {of.shape[axis]} are not a whole part")
     for name, own in digits.items():
       kept = []
       for digit in own:
@@ -224,7 +224,7 @@ def _cut(digit: Digit, axis: int, at: int) -> tuple[list[Digit], list[Digit]]:
 
 
 def _carries(digit: Digit, at: int) -> tuple[list[Digit], list[Digit]]:
-  raise errors.LayoutError(f"a digit of {digit.size} that moves {digit.moves} cannot be cut at {at}")
+  raise errors.LayoutError(f"a digit of {digit.size} that moves {digit.moves} cannot be split at {at}")
 
 
 def unsliced(part: Layout, shape: Sequence[int]) -> Layout:
@@ -232,7 +232,7 @@ def unsliced(part: Layout, shape: Sequence[int]) -> Layout:
   digits = {name: list(own) for name, own in part.inputs}
   for axis, (size, whole) in enumerate(zip(part.shape, shape)):
     if whole % size or part.extents[axis] != size:
-      raise errors.LayoutError(f"{size} elements along dimension {axis} are no whole part of {whole}")
+      raise errors.LayoutError(f"{size} elements along dimension {axis} are not a whole part of {whole}")
     digits[REGISTER].append(Digit(whole // size, tuple(size if a == axis else 0 for a in range(part.rank))))
   return layout(shape, digits)
 

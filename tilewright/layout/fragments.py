@@ -137,7 +137,7 @@ def tcgen05_access(shape: str, repeat: int, packed: int = 1, split: int | None =
   if repeat not in tcgen05_repeats(shape):
     most = max(tcgen05_repeats(shape))
     raise errors.LayoutError(
-      f"repeat: tcgen05.ld and tcgen05.st of {shape} are there as .x1, .x2, .x4, … .x{most}, not as .x{repeat}"
+      f"repeat: tcgen05.ld and tcgen05.st of {shape} exist as .x1, .x2, .x4, … .x{most}, not as .x{repeat}"
     )
   if shape == "16x32bx2":
     # lanes 0-15 read 16 rows at a column, lanes 16-31 the same rows `split` columns further on

@@ -92,7 +92,7 @@ def transformed(shape: Sequence[int], bits: int, transforms: Sequence[Transform]
         dims = [dims[p] for p in permutation]
       case Swizzle():
         if number != len(transforms) - 1:
-          raise errors.LayoutError(f"transforms: a swizzle is the last one, got {tuple(transforms)}.")
+          raise errors.LayoutError(f"transforms: a swizzle must be the last transform, got {tuple(transforms)}.")
         swizzle = own.swizzle if own.swizzle != _NO_SWIZZLE else 0
       case _:
         raise errors.LayoutError(f"transforms: expected a Tiling, Transpose or Swizzle, got {own!r}.")

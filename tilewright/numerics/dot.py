@@ -150,7 +150,7 @@ def _constant(x: jax.Array) -> jax.Array:
 @_constant.defjvp
 def _refused(primals: Any, tangents: Any) -> Any:
   raise errors.NumberFormatError(
-    "scaled_dot: a derivative towards a quantised array was asked for. Differentiate towards the array it was made from, with "
+    "scaled_dot: a quantised array has no derivative. Differentiate with respect to the array it was made from, with "
     "scaled_dot_general, or keep the QArray out of the differentiated arguments."
   )
 

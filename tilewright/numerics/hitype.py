@@ -205,12 +205,12 @@ def partition_specs(q: Any, spec: PartitionSpec) -> Any:
   names = [*spec, *(None,) * (q.ndim - len(spec))]
   if names[q.pack_axis] is not None and q.size != q.padded_size:
     raise errors.ShapeMismatchError(
-      f"partition_specs: {spec} cuts the scaled axis, which is padded from {q.size} to {q.padded_size} elements. Pad the array to a "
+      f"partition_specs: {spec} shards the scaled axis, which is padded from {q.size} to {q.padded_size} elements. Pad the array to a "
       "multiple of the block times the number of parts before it is quantised."
     )
   if isinstance(q.scales, Prepared) and any(names[-2:]):
     raise errors.ShapeMismatchError(
-      f"partition_specs: {spec} cuts through scales that are prepared. Cut first, then prepare."
+      f"partition_specs: {spec} shards scales that are prepared. Shard first, then prepare."
     )
   shared = [count == 1 and size != 1 for count, size in zip(q.scales.shape, q.shape)]
   scales = PartitionSpec(*(None if one else name for one, name in zip(shared, names)))

@@ -98,7 +98,7 @@ class QArray:
   def swap_last(self) -> QArray:
     """The last two dimensions exchanged."""
     if self.ndim < 2:
-      raise errors.ShapeMismatchError(f"A QArray of shape {self.shape} has no two dimensions to exchange.")
+      raise errors.ShapeMismatchError(f"A QArray of shape {self.shape} has fewer than two dimensions.")
     swap = functools.partial(jnp.swapaxes, axis1=-1, axis2=-2)
     q = plain_scales(self)
     axis = {-1: -2, -2: -1}.get(self.axis, self.axis) if self.axis is not None else None
@@ -126,7 +126,7 @@ class QArray:
     return (self[i] for i in range(len(self)))
 
   def __array__(self, *args: Any, **kwargs: Any) -> Any:
-    raise TypeError(f"{self!r} is no array. Take q.dequantize(), or scaled_dot for a product with it.")
+    raise TypeError(f"{self!r} is not an array. Take q.dequantize(), or scaled_dot for a product with it.")
 
   def _is_no_operand(self, other: Any) -> Any:
     """Arithmetic, which would have to choose where to round."""

@@ -46,7 +46,7 @@ def rotary(
   length, heads, width = x.shape[-3:]
   if width % 2:
     raise errors.ShapeMismatchError(
-      f"rotary: the last dimension of x is a head's, which is turned in pairs: it must be even, got shape {x.shape}."
+      f"rotary: the last dimension of x is a head's, which is rotated in pairs: it must be even, got shape {x.shape}."
     )
   cos, sin = calling.floating("rotary", "cos", cos), calling.floating("rotary", "sin", sin)
   for name, table in (("cos", cos), ("sin", sin)):

@@ -86,7 +86,7 @@ class AsyncCopyDescriptor:
       return None
     if self.is_remote or len(found) > 1:
       raise errors.UnsupportedFeatureError(
-        "pltpu.async_copy: plsc.Indices(ignored_value=...) may stand at one end of a copy that stays on its core. Gather into memory of "
+        "pltpu.async_copy: plsc.Indices(ignored_value=...) is supported only at one end of a copy within a core. Gather into memory of "
         "this core first."
       )
     return gather.CountedRows(*found[0])

@@ -56,7 +56,7 @@ def lower_spec(spec: Any, aval: Any, path: str) -> list[tuple[Any, Any]]:
       "return one pl.BlockSpec for each array."
     )
   raise errors.BlockSpecError(
-    f"{path} has the user-defined type {aval}, which does not say how to cut it. Give its class a method "
+    f"{path} has the user-defined type {aval}, which has no rule for splitting it into blocks. Give its class a method "
     "lower_block_spec(spec) that returns one BlockSpec for each array it consists of."
   )
 
@@ -70,7 +70,7 @@ def block_type(aval: Any, parts: Sequence[Any], path: str) -> Any:
   if hasattr(aval, "block_type"):
     return aval.block_type(list(parts))
   raise errors.BlockSpecError(
-    f"{path} has the user-defined type {aval}, which does not say what a block of it is. Give its class a method "
+    f"{path} has the user-defined type {aval}, which does not define the type of a block. Give its class a method "
     "block_type(avals) that returns the type made of blocks of these types."
   )
 

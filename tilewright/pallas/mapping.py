@@ -210,9 +210,7 @@ def _check_index_entries(
       except OverflowError:
         raise errors.IndexMapError(f"{where} gives {entry} for dimension {i}, which does not fit 32 bits.") from None
       except TypeError:
-        raise errors.IndexMapError(
-          f"{where} must return a number of a block for dimension {i}, got {entry!r}."
-        ) from None
+        raise errors.IndexMapError(f"{where} must return a block index for dimension {i}, got {entry!r}.") from None
       shape, dtype = tuple(aval.shape), aval.dtype
     expected = (dim.block_size,) if isinstance(dim, Indirect) else ()
     if shape != expected or not jnp.issubdtype(dtype, jnp.integer):

@@ -54,7 +54,7 @@ def _whole_specs(call: KernelCall, args: Sequence[Any], written: Sequence[int]) 
     spec = specs[i]
     if isinstance(spec, BlockSpec) and spec.block_shape is not None:
       raise errors.KernelTypeError(
-        f"{call.title}: argument {i} is a ref that the kernel writes, but in_specs cut it into blocks of {spec.block_shape}. "
+        f"{call.title}: argument {i} is a ref that the kernel writes, but in_specs split it into blocks of {spec.block_shape}. "
         "Pass pl.BlockSpec(memory_space=pl.ANY) for it, or pass ref[...] and alias it to an output."
       )
     specs[i] = BlockSpec(memory_space=MemorySpace.ANY)

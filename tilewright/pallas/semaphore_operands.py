@@ -60,7 +60,7 @@ def on_counts(kernel: Kernel, devices: int = 1) -> Kernel:
     return kernel
   if cores.run_together(kernel):
     raise errors.NativeCodeError(
-      f"The kernel '{kernel.name}' takes or gives semaphores, and its cores signal each other. Pass interpret=True."
+      f"The kernel '{kernel.name}' takes or returns semaphores, and its cores signal each other. Pass interpret=True."
     )
   # An output aliased to an input denotes the same semaphores.
   alias = {first + mapping.num_inputs + out: into for into, out in kernel.input_output_aliases}

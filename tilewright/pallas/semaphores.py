@@ -240,7 +240,7 @@ def device_axes() -> dict[Any, int]:
   """The mesh axes of the surrounding shard_map, in mesh order."""
   axes = {n: s for n, s in _jax.core.get_axis_env().axis_sizes.items() if not isinstance(n, GridMarker)}
   if not axes:
-    raise errors.OutsideKernelError("A kernel that talks to other devices must be called inside jax.shard_map.")
+    raise errors.OutsideKernelError("A kernel that accesses other devices must be called inside jax.shard_map.")
   return axes
 
 

@@ -354,7 +354,7 @@ def _in_block(ctx: Context, ref: Any, there: Mapping[Any, int]) -> Any:
       key = (*own.key[:3], (visit, *((axis, there.get(axis, index)) for axis, index in places)))
     case _:
       raise errors.UnsupportedFeatureError(
-        f"{ctx.where}: another block of the cluster is asked for {ref.label}, which several blocks share. Name scratch memory of the "
+        f"{ctx.where}: the kernel accesses another block's {ref.label}, which several blocks share. Name scratch memory of the "
         "kernel."
       )
   address = dataclasses.replace(own, key=key)

@@ -78,7 +78,7 @@ def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: boo
   if requested is not None:
     if tuple(platforms) != (requested,):
       raise errors.NativeCodeError(
-        f"The kernel '{kernel.name}' asks for native {_NAMES[requested]} code (compiler_params={package}.CompilerParams()) but is compiled "
+        f"The kernel '{kernel.name}' requests native {_NAMES[requested]} code (compiler_params={package}.CompilerParams()) but is compiled "
         f"for {', '.join(platforms)}. Leave compiler_params out, or run it on the {_NAMES[requested]}."
       )
     return requested

@@ -324,7 +324,7 @@ def _other_width(dtype: Any, preferred: Any, table: dict[str, str], what: str, r
   found = jnp.dtype(table[name] if preferred is None else preferred)
   if found.itemsize != jnp.dtype(dtype).itemsize * ratio:
     raise errors.ShapeMismatchError(
-      f"plsc.{what}: preferred_element_type {found} has not {ratio:g} times the width of {name}."
+      f"plsc.{what}: preferred_element_type {found} must be {ratio:g} times as wide as {name}."
     )
   return found
 

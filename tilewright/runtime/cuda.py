@@ -34,7 +34,7 @@ def _driver() -> Any:
     driver = ctypes.CDLL("libcuda.so.1")
   except OSError as e:
     raise errors.NativeCodeError(
-      f"Native GPU kernels need NVIDIA's driver, and it is not here ({e}). Use interpret=True for the portable lowering."
+      f"Native GPU kernels need the NVIDIA driver, which could not be loaded ({e}). Use interpret=True for the portable lowering."
     ) from e
   _check(driver, driver.cuInit(0), "starting the driver")
   return driver
@@ -54,7 +54,7 @@ def _check(driver: Any, status: int, what: str) -> None:
     driver.cuGetErrorName(status, ctypes.byref(name))
     driver.cuGetErrorString(status, ctypes.byref(text))
     driver_error = f"{(name.value or b'error').decode()} ({status}: {(text.value or b'unknown').decode()})"
-    raise errors.NativeCodeError(f"The CUDA driver gave {driver_error} while {what}.")
+    raise errors.NativeCodeError(f"The CUDA driver returned {driver_error} while {what}.")
 
 
 def _call(function: str, *args: Any, what: str) -> None:

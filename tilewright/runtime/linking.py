@@ -73,7 +73,7 @@ def _external(name: str) -> int:
     address = ctypes.cast(function, ctypes.c_void_p).value
     if address:
       return address
-  raise BadObjectError(f"Compiled code needs the function {name}, which is in no library of this process.")
+  raise BadObjectError(f"Compiled code needs the function {name}, which no library of this process defines.")
 
 
 # --- our linker --------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class _ElfCode:
 
   def address(self, name: str) -> int:
     if name not in self._names:
-      raise BadObjectError(f"Compiled code has nothing called {name}.")
+      raise BadObjectError(f"Compiled code defines no symbol {name}.")
     return self._names[name]
 
   def free(self) -> None:
@@ -137,7 +137,7 @@ class _EngineCode:
   def address(self, name: str) -> int:
     found = self._engine.get_function_address(name) or self._engine.get_global_value_address(name)
     if not found:
-      raise BadObjectError(f"Compiled code has nothing called {name}.")
+      raise BadObjectError(f"Compiled code defines no symbol {name}.")
     return found
 
   def free(self) -> None:

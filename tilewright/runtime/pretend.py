@@ -88,7 +88,7 @@ def device(name: str) -> Device:
   plain = "".join(c for c in name.lower() if c.isalnum()).removeprefix("tpu").removeprefix("nvidia")
   found = DEVICES.get(plain) or DEVICES.get(f"v{plain}")
   if found is None:
-    raise errors.DeviceKindError(f"pretend: {name!r} is none of the devices that are known: {', '.join(DEVICES)}.")
+    raise errors.DeviceKindError(f"pretend: {name!r} is not a known device: {', '.join(DEVICES)}.")
   return found
 
 

@@ -66,5 +66,5 @@ def parse(report: str) -> Resources:
   """What `ptxas -v` says of a kernel; a number that it leaves out is zero."""
   found = {field: re.search(pattern, report) for field, pattern in _NUMBERS.items()}
   if found["registers"] is None:
-    raise errors.NativeCodeError(f"ptxas says nothing about registers: {report.strip()!r}.")
+    raise errors.NativeCodeError(f"The output of ptxas has no register counts: {report.strip()!r}.")
   return Resources(**{field: int(match[1]) if match else 0 for field, match in found.items()})

@@ -51,7 +51,8 @@ class _SemaphoreRules:
   @staticmethod
   def global_sharded_result_handler(aval: Any, out_sharding: Any, committed: bool) -> Any:
     raise errors.UnsupportedFeatureError(
-      "A semaphore leaves a compiled program: it exists only between the kernels of one. Call the kernel that gives it and the one that "
+      "A compiled program returns a semaphore, which exists only between the kernels of one program. Call the kernel that gives "
+      "it and the one that "
       "takes it in one function under jax.jit."
     )
 
@@ -158,7 +159,7 @@ def memory_ref(shape: Sequence[int], dtype: Any, memory_space: Any) -> MemoryRef
     try:
       dtype = jnp.dtype(dtype)
     except TypeError as e:
-      raise errors.KernelTypeError(f"{memory_space}: {dtype!r} is no dtype. Give one such as jnp.float32.") from e
+      raise errors.KernelTypeError(f"{memory_space}: {dtype!r} is not a dtype. Give one such as jnp.float32.") from e
   return MemoryRef(_jax.core.ShapedArray(tuple(shape), dtype), memory_space)
 
 

@@ -94,7 +94,7 @@ class Scope:
 
   def op(self, op: Op, last: bool) -> None:
     if op in self.seen:
-      self.fail(op, "the op stands in two places")
+      self.fail(op, "the op is in two blocks")
     self.seen.add(op)
     if op.name not in OPS:
       self.fail(op, f"there is no tile op {op.name!r}")

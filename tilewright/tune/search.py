@@ -215,7 +215,7 @@ class _Search:
       if "failed" in reply:
         raise errors.TuningError(
           f"{task.key.kernel}: the default {dict(task.default)} failed while {reply['phase']}: {reply['failed']}. "
-          "It says what the right numbers are; give another one, or a reference."
+          "Its results are what candidates are checked against; give another default, or a reference."
         )
       return
     self._vote()

@@ -71,7 +71,7 @@ def choice(*values: Any) -> Domain:
     raise errors.TuningError("choice: there must be at least one value.")
   for n, value in enumerate(values):
     if any(same(value, other) for other in values[:n]):
-      raise errors.TuningError(f"choice: the value {value!r} is there twice.")
+      raise errors.TuningError(f"choice: the value {value!r} appears twice.")
   numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
   return Domain(values, numbers and len(values) > 2 and list(values) == sorted(values))
 
@@ -80,7 +80,7 @@ def range(start: int, stop: int | None = None, step: int = 1) -> Domain:
   """Whole numbers as Python's `range` has them: `range(2, 6)` is 2, 3, 4 and 5."""
   values = tuple(builtins.range(start) if stop is None else builtins.range(start, stop, step))
   if not values:
-    raise errors.TuningError(f"range: there is no number in range({start}, {stop}, {step}).")
+    raise errors.TuningError(f"range: no number is in range({start}, {stop}, {step}).")
   return Domain(values, is_ordered=True)
 
 

@@ -169,7 +169,7 @@ class Tuned:
     if notes is not None:
       config = call.space.from_json(notes)
       if config is None:
-        raise errors.TuningError(f"{self.name}: {dict(notes)} is not of its search space.")
+        raise errors.TuningError(f"{self.name}: {dict(notes)} is not in its search space.")
       return config
     mode = modes.current()
     if mode.name == "off":

@@ -228,7 +228,7 @@ class _State:
     """A candidate that writes out of bounds may overwrite arrays adjacent to its own."""
     with _phase("running", True):
       if not np.array_equal(_checksums(self.sets), self.checksums):
-        raise Failed("checking", "wrote to memory that is not its own: arguments have changed", True)
+        raise Failed("checking", "wrote out of bounds: arguments have changed", True)
 
   def _memory(self) -> int:
     stats = jax.local_devices()[0].memory_stats() if self.job.platform == "gpu" else None

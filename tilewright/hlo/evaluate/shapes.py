@@ -85,7 +85,7 @@ def bitcast(device: Device, instruction: Instruction, operands: Sequence[Value])
   for shape in (source, target):
     if shape.layout is not None and shape.layout.tiles and not source.same_logical(target):
       raise evaluate_error(
-        instruction, "the evaluator reads bitcasts of untiled layouts only; lay the array out plainly"
+        instruction, "the evaluator reads bitcasts of untiled layouts only; use a layout without tiles"
       )
   memory = x.transpose(_major_to_minor(source)).reshape(-1)
   if memory.dtype != target.dtype:

@@ -39,7 +39,7 @@ def _pairs(device: Device, instruction: Instruction) -> list[tuple[int, int]]:
     if text is not None:
       found = re.findall(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}", text)
       return device_pairs(device, instruction, [(int(a), int(b)) for a, b in found])
-  raise evaluate_error(instruction, f"nothing says who sends to whom: give it the frontend attribute {PAIRS}")
+  raise evaluate_error(instruction, f"the source-target pairs are missing: add the frontend attribute {PAIRS}")
 
 
 def _is_host_transfer(instruction: Instruction) -> bool:

@@ -154,7 +154,7 @@ def make_pass(text: str) -> Pass:
     broken = "".join(f". {place}.py cannot be imported ({error})" for place, error in BROKEN.items())
     raise HloPassError(f"there is no pass called {name}; there are: {', '.join(sorted(PASSES))}{broken}")
   if rest and not rest.endswith("}"):
-    raise HloPassError(f"{text}: the options of a pass stand in braces, name{{option=value,…}}")
+    raise HloPassError(f"{text}: write the options of a pass in braces, name{{option=value,…}}")
   factory = PASSES[name]
   known = {f.name: f for f in dataclasses.fields(factory)} if isinstance(factory, type) else {}
   options: dict[str, Any] = {}

@@ -189,7 +189,7 @@ class _Runner:
 
   def _check(self, changed: bool, before: str | None, after: str | None) -> None:
     if self.strict and not changed and before != after:
-      raise HloError("it says that it changed nothing, but the module is not as it was")
+      raise HloError("it returned False, but the module has changed")
     if changed and (self.verify or self.strict):
       from tilewright.hlo.verify import verify
 

@@ -111,7 +111,7 @@ def _cannot(p: Problem, order: Sequence[int]) -> HloScheduleError:
   stuck = next((p.groups[p.group[v]] for v in left if p.group[v] >= 0), None)
   names = ", ".join(f"%{p.names[v]}" for v in left[:8])
   return HloScheduleError(
-    f"scheduling group {stuck} cannot be kept together: a value leaves it and comes back, or two groups need each other. "
+    f"scheduling group {stuck} cannot be kept together: a value leaves the group and re-enters it, or two groups depend on each other. "
     f"In the way: {names}."
   )
 

@@ -50,10 +50,10 @@ def _invariant(site: Site, body: Any, num_consts: int, num_carry: int, carry: li
         elif not site.same(carry[i], found, aval.shape):
           raise site.refuse(
             carry[i],
-            f"the value that the loop carries, {aval.str_short(short_dtypes=True)}, would have to be cut into "
+            f"the loop carry, {aval.str_short(short_dtypes=True)}, would need blocks of "
             f"{found.block_shape} before an iteration "
-            f"and into {carry[i].block_shape} after it",
-            "Do not cut the dimensions that an iteration mixes.",
+            f"and of {carry[i].block_shape} after it",
+            "Make the block cover the dimensions that an iteration mixes.",
           )
     if not changed:
       return program
@@ -85,7 +85,9 @@ def _pull_while(site: Site, out_views: Sequence[Any]) -> Pulled:
         carry[i] = view
       elif not site.same(carry[i], view, site.out_avals[i].shape):
         raise site.refuse(
-          carry[i], "its condition looks at a value that is cut", "Carry what the condition needs as a separate value."
+          carry[i],
+          "its condition reads a value that is split into blocks",
+          "Carry what the condition needs as a separate value.",
         )
   body_site_vars = site.eqn.invars[num_cond:]
   of_body = dataclasses.replace(site, eqn=site.eqn.replace(invars=body_site_vars))
@@ -133,7 +135,7 @@ def _pull_scan(site: Site, out_views: Sequence[Any]) -> Pulled:
     if view is UNUSED or view.block_shape is None:
       row_views.append(view)
     elif not covers(view.block_shape[0], length):
-      raise site.refuse(view, "the dimension that is scanned over is cut", f"Make its block size {length}.")
+      raise site.refuse(view, "the scanned dimension is split into blocks", f"Make its block size {length}.")
     else:
       row_views.append(view.then(tuple(view.block_shape)[1:], lambda i: tuple(i)[1:]))
   program = _invariant(site, site.params["jaxpr"], num_consts, num_carry, carry, row_views)
@@ -232,7 +234,9 @@ def _push_carry(site: Site, carry: Sequence[Any], after: Sequence[Any]) -> list[
   for before, now, aval in zip(carry, after, site.out_avals):
     if before is not no_block_spec and now is not no_block_spec and not same_specs(before, now, aval.shape, None):
       raise site.refuse(
-        before, f"an iteration turns this into blocks of {now.block_shape}", "Do not cut the dimensions that it mixes."
+        before,
+        f"an iteration turns this into blocks of {now.block_shape}",
+        "Make the block cover the dimensions that it mixes.",
       )
     found.append(now if before is no_block_spec else before)
   return found
@@ -254,7 +258,7 @@ def _push_scan(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
       continue
     shape = shape_of(spec, aval)
     if not covers(shape[0], length):
-      raise site.refuse(spec, "the dimension that is scanned over is cut", f"Make its block size {length}.")
+      raise site.refuse(spec, "the scanned dimension is split into blocks", f"Make its block size {length}.")
     rows.append(derived(spec, shape[1:], lambda i: i[1:]))
   outs = site.inner(site.params["jaxpr"], [*specs[:first], *rows])
   ys = [

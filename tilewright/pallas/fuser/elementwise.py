@@ -135,7 +135,11 @@ def _pull_bitcast(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
     return [view]
   if narrow < wide:
     if not covers(view.block_shape[-1], site.out_avals[0].shape[-1]):
-      raise site.refuse(view, "the parts of one element lie in different blocks", "Do not cut the last dimension.")
+      raise site.refuse(
+        view,
+        "the narrow elements that form one wide element lie in different blocks",
+        "Make the block cover the last dimension.",
+      )
     return [view.then(tuple(view.block_shape)[:-1], lambda i: tuple(i)[:-1])]
   parts = site.in_avals[0].shape[-1]
   return [view.then((*view.block_shape, parts), lambda i: (*i, 0))]

@@ -48,7 +48,7 @@ def _pull(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   if loose:
     raise site.refuse(
       view,
-      f"dimension {loose[0]} of its result is a window of {sizes} whose place depends on the indices",
+      f"dimension {loose[0]} of its result is a window of {sizes} whose position depends on the indices",
       f"Make the block size of that dimension {out_shape[loose[0]]}, the whole window.",
     )
 

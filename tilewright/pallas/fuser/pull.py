@@ -171,7 +171,7 @@ def pull_jaxpr(
     if atom in closed_over and atom.aval.shape != () and not is_ref(atom.aval):
       raise errors.FusionError(
         f"pull_block_spec: the function closes over an array of type {atom.aval.str_short(short_dtypes=True)}, which "
-        "has to be cut too. Make it an argument: fn, values, scalars = fuser.get_fusion_values(f, *types), then pull "
+        "must be split into blocks too. Make it an argument: fn, values, scalars = fuser.get_fusion_values(f, *types), then pull "
         "fn with (values, *types)."
       )
     view = views.whole(atom.aval) if views.is_key(atom.aval) else view
@@ -202,7 +202,9 @@ def pull_jaxpr(
     elif not demands and eqn.effects and eqn.primitive.name != "get":
       raise site.refuse(None, "it has an effect and no result that is used", "Move it out of the fused function.")
     elif writes and len(demands) > 1:
-      raise site.refuse(demands[0][0], "what it wrote over is needed in two ways", "Use it in one way only.")
+      raise site.refuse(
+        demands[0][0], "the overwritten value is needed in two different blocks", "Use it in one way only."
+      )
     for i, wanted in enumerate(demands):
       rules = rules_of(site)
       usage = rules.usage(site, [v is not UNUSED for v in wanted])
@@ -231,7 +233,7 @@ def pull_jaxpr(
 
 
 def _view_of_write(site: Site, outputs: Iterable[tuple[Any, Any]]) -> View:
-  """How a value that is written to a ref is cut where nobody needs what was there before: as the output of its shape, if
+  """The blocks of a value that is written to a ref, where the overwritten value is not needed: as the output of its shape, if
   the whole value is written when all blocks of that output are computed."""
   value = accessed_type(site.eqn)
   if not value.shape:
@@ -241,7 +243,7 @@ def _view_of_write(site: Site, outputs: Iterable[tuple[Any, Any]]) -> View:
       return view
   raise site.refuse(
     None,
-    f"how the value of type {value.str_short(short_dtypes=True)} that it writes is cut does not follow from the outputs",
+    f"the blocks of the value of type {value.str_short(short_dtypes=True)} that it writes do not follow from the outputs",
     "Make the function return a value of that shape too, or write the ref with get_stateful_output_fusion_values.",
   )
 

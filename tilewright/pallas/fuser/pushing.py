@@ -74,7 +74,7 @@ def elementwise(site: Site, specs: Sequence[Any], shape: Sequence[int] | None = 
   for other in given[1:]:
     if not same_specs(given[0], other, out, None):
       raise errors.FusionConflictError(
-        f"Illegal binary push: the operands of '{site.eqn.primitive}' are cut in different ways, "
+        f"Illegal binary push: the operands of '{site.eqn.primitive}' have different blocks, "
         f"{given[0].block_shape} and {other.block_shape}. "
         "Give one of them pl.no_block_spec, or the same spec."
       )
@@ -94,5 +94,9 @@ def bitcast(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   if before.ndim < after.ndim:
     return [derived(spec, (*shape, after.shape[-1]), lambda i: (*i, 0))]
   if not views.covers(shape[-1], before.shape[-1]):
-    raise site.refuse(spec, "the parts of one element lie in different blocks", "Do not cut the last dimension.")
+    raise site.refuse(
+      spec,
+      "the narrow elements that form one wide element lie in different blocks",
+      "Make the block cover the last dimension.",
+    )
   return [derived(spec, shape[:-1], lambda i: i[:-1])]

@@ -94,7 +94,7 @@ def _pull_bits(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
     if not _is_threefry(keys):
       raise site.refuse(
         view,
-        f"the generator {name!r} does not make the bits of an element from its place alone",
+        f"the generator {name!r} does not compute the bits of an element from its position alone",
         "Use jax.random.key(seed, impl='threefry2x32') with jax_threefry_partitionable, or draw outside of the fused "
         "function.",
       )

@@ -58,7 +58,9 @@ def _push_reduce(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   for d in axes:
     if not covers(shape[d], operand.shape[d]):
       raise site.refuse(
-        spec, f"it reduces dimension {d}, which is cut", f"Make the block size of that dimension {operand.shape[d]}."
+        spec,
+        f"it reduces dimension {d}, which is split into blocks",
+        f"Make the block size of that dimension {operand.shape[d]}.",
       )
   keep = [d for d in range(operand.ndim) if d not in axes]
   return [derived(spec, [shape[d] for d in keep], lambda i: tuple(i[d] for d in keep))] * len(site.out_avals)
@@ -71,7 +73,7 @@ def _whole_along(site: Site, view: View, axis: int, length: int) -> View:
   if view.block_shape is not None and not covers(view.block_shape[axis], length):
     raise site.refuse(
       view,
-      f"it looks along dimension {axis}, which is cut",
+      f"it needs all of dimension {axis}, which is split into blocks",
       f"Make the block size of dimension {axis} {length}, the whole dimension.",
     )
   return view
@@ -92,7 +94,9 @@ def _push_along(name: str) -> Any:
     axis = site.params[name]
     for spec, aval in zip(specs, site.in_avals):
       if spec is not no_block_spec and not covers(shape_of(spec, aval)[axis], aval.shape[axis]):
-        raise site.refuse(spec, f"it looks along dimension {axis}, which is cut", "Do not cut that dimension.")
+        raise site.refuse(
+          spec, f"it needs all of dimension {axis}, which is split into blocks", "Make the block cover that dimension."
+        )
     return elementwise(site, specs)
 
   return push
@@ -151,7 +155,9 @@ def _push_dot(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
       if d not in place:
         if not covers(given[d], aval.shape[d]):
           raise site.refuse(
-            spec, f"it contracts dimension {d}, which is cut", f"Make the block size of that dimension {aval.shape[d]}."
+            spec,
+            f"it contracts dimension {d}, which is split into blocks",
+            f"Make the block size of that dimension {aval.shape[d]}.",
           )
       elif place[d] not in sources:
         shape[place[d]] = given[d]

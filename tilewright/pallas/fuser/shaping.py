@@ -143,7 +143,7 @@ def _refuse_reshape(site: Site, view: Any, sizes: Sequence[int], blocks: Sequenc
     view,
     f"the reshape takes dimensions of sizes {tuple(sizes)} together, and blocks of {tuple(blocks)} of them are not "
     "contiguous",
-    f"Make the block size a multiple or a divisor of {inner}, or do not cut these dimensions.",
+    f"Make the block size a multiple or a divisor of {inner}, or make the block cover these dimensions.",
   )
 
 

@@ -50,7 +50,9 @@ def _strided(site: Site, view: View, dim: Any, start: int, stride: int) -> tuple
   if is_squeezed(dim):
     return dim, lambda i: i * stride + start
   if not is_blocked(dim):
-    raise site.refuse(view, f"a slice with stride {stride} needs blocks that are counted", "Use pl.Blocked there.")
+    raise site.refuse(
+      view, f"a slice with stride {stride} needs block indices, not element offsets", "Use pl.Blocked there."
+    )
   whole, _ = divmod(start, stride)
   size = size_of(dim)
   if whole % size == 0:
@@ -93,7 +95,7 @@ def _push_slice(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
       raise site.refuse(
         spec,
         "some blocks of the operand lie outside of the slice",
-        "Do not cut the sliced dimension, or slice before the kernel.",
+        "Make the block cover the sliced dimension, or slice before the kernel.",
       )
   shape = [dim if n == m else m for dim, n, m in zip(given, operand, out)]
   return [derived(spec, shape, lambda i: i)]
@@ -263,7 +265,9 @@ def _push_concatenate(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   for s, a in given:
     if not covers(shape_of(s, a)[axis], a.shape[axis]):
       raise site.refuse(
-        s, "its operands are cut along the dimension in which they are joined", "Do not cut that dimension."
+        s,
+        "its operands are split into blocks along the dimension in which they are concatenated",
+        "Make the block cover that dimension.",
       )
   shape[axis] = site.out_avals[0].shape[axis]
   return [derived(spec, shape, lambda i: i)]
@@ -280,7 +284,9 @@ def _pull_stack(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   dim = view.block_shape[axis]
   if size_of(dim) != 1 and not covers(dim, len(site.in_avals)):
     raise site.refuse(
-      view, f"it joins {len(site.in_avals)} arrays in dimension {axis}", "Make that block size 1, or do not cut it."
+      view,
+      f"it joins {len(site.in_avals)} arrays in dimension {axis}",
+      "Make that block size 1, or the whole dimension.",
     )
   drop = lambda items: (*items[:axis], *items[axis + 1 :])
   return [view.then(drop(tuple(view.block_shape)), lambda i: drop(tuple(i)))] * len(site.in_avals)
@@ -390,7 +396,9 @@ def _push_split(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   axis = site.params["axis"]
   shape = shape_of(spec, site.in_avals[0])
   if not covers(shape[axis], site.in_avals[0].shape[axis]):
-    raise site.refuse(spec, "the dimension that it splits is cut", "Do not cut that dimension.")
+    raise site.refuse(
+      spec, "the dimension that it splits is also split into blocks", "Make the block cover that dimension."
+    )
   whole = lambda n: [n if d == axis else x for d, x in enumerate(shape)]
   return [derived(spec, whole(int(n)), lambda i: i) for n in site.params["sizes"]]
 
@@ -411,12 +419,12 @@ def _pull_pad(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
     if covers(dim, out.shape[d]):
       return Blocked(length), lambda i: 0
     if interior:
-      raise site.refuse(view, f"it pads between the elements of dimension {d}", "Do not cut the dimension.")
+      raise site.refuse(view, f"it pads between the elements of dimension {d}", "Make the block cover the dimension.")
     if low % size or not (is_blocked(dim) or is_squeezed(dim)):
       raise site.refuse(
         view,
         f"it puts {low} elements before dimension {d}, not a multiple of the block size {size}",
-        f"Make the block size a divisor of {low}, or do not cut the dimension.",
+        f"Make the block size a divisor of {low}, or make the block cover the dimension.",
       )
     return dim, lambda i: jnp.clip(i - low // size, 0, -(-length // size) - 1)
 
@@ -451,7 +459,9 @@ def _push_pad(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   for d, widths in enumerate(site.params["padding_config"]):
     if tuple(widths) != (0, 0, 0):
       if not covers(shape[d], site.in_avals[0].shape[d]):
-        raise site.refuse(spec, f"dimension {d}, which it pads, is cut", "Do not cut that dimension.")
+        raise site.refuse(
+          spec, f"dimension {d}, which it pads, is split into blocks", "Make the block cover that dimension."
+        )
       shape[d] = site.out_avals[0].shape[d]
   return [derived(spec, shape, lambda i: i)]
 

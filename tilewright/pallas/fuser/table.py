@@ -129,7 +129,7 @@ def needs_all(site: Site, used: Sequence[bool]) -> Sequence[Usage]:
 def no_push(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   raise site.refuse(
     next((s for s in specs if hasattr(s, "block_shape")), None),
-    "how its output would be cut does not follow from how its operands are",
+    "the blocks of its output do not follow from those of its operands",
     "Give the output's block spec and use pull_block_spec, or move the operation out of the fused function.",
   )
 
@@ -181,7 +181,7 @@ def agreed(site: Site, found: Sequence[View], shape: Sequence[int]) -> View:
   for other in found[1:]:
     if not site.same(found[0], other, shape):
       raise site.refuse(
-        found[0], f"another of its outputs needs blocks of {other.block_shape}", "Cut its outputs in the same way."
+        found[0], f"another of its outputs needs blocks of {other.block_shape}", "Give all its outputs the same blocks."
       )
   return found[0]
 

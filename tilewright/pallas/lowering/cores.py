@@ -55,7 +55,8 @@ class Cores:
       if isinstance(ref.owner, Block):
         return ref  # an operand, which all cores share
       raise errors.NativeCodeError(
-        f"The copy at {ctx.builder.loc} is to memory of another core that is not known there. Copy to scratch memory of the kernel, or of "
+        f"The copy at {ctx.builder.loc} writes to memory of another core whose address is not known. Copy to scratch memory of "
+        "the kernel, or of "
         "the pl.run_scoped around the copy."
       )
     return _part(ctx, whole, _divided(ctx, self.number(ctx, core), self.sharers.get(ref, 1)))

@@ -97,7 +97,8 @@ def device_number(ctx: Context, device_id: Any, kind: DeviceIdType) -> Value | N
     return None
   if not ctx.builder.mesh:
     raise errors.NativeCodeError(
-      f"The primitive '{ctx.eqn.primitive}' at {ctx.builder.loc} talks to another device, which cannot be compiled to native GPU code "
+      f"The primitive '{ctx.eqn.primitive}' at {ctx.builder.loc} communicates with another device, which cannot be compiled to "
+      "native GPU code "
       "yet. Pass interpret=True to run this kernel through the portable lowering."
     )
   mesh, own = ctx.builder.mesh, ctx.builder.device_axes

@@ -154,15 +154,17 @@ def _inline_mgpu(ctx: Context, *args: Value, out_avals: Any, message: str) -> li
 @rule("cluster_ref")
 def _cluster_ref(ctx: Context, *operands: Value, axes: tuple[Any, ...]) -> list[Value]:
   raise errors.UnsupportedFeatureError(
-    f"The blocks of a cluster reach for each other along {axes} at {ctx.where} (ClusterBarrier, cluster_ref, async_store_smem), which "
-    "native code cannot do yet. Pass interpret=True, or let them work apart and meet in another kernel."
+    f"The blocks of a cluster access each other's shared memory along {axes} at {ctx.where} (ClusterBarrier, cluster_ref, "
+    "async_store_smem), which "
+    "native code cannot do yet. Pass interpret=True, or make the blocks independent and combine their results in a second kernel."
   )
 
 
 @rule("side_by_side")
 def _side_by_side(ctx: Context, *operands: Value, bodies: Any) -> list[Value]:
   raise errors.UnsupportedFeatureError(
-    f"The warps of a warpgroup wait (plgpu.warp_map or plgpu.WarpMesh, at {ctx.where}), but native code runs them one after another. Pass "
+    f"The warps of a warpgroup wait for each other (plgpu.warp_map or plgpu.WarpMesh, at {ctx.where}), but native code runs them "
+    "one after another. Pass "
     "interpret=True, or use warpgroups, which run side by side: plgpu.kernel(num_threads=…), plgpu.emit_pipeline_warp_specialized."
   )
 
@@ -188,8 +190,8 @@ def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int, is_lazy: bool) -
 def _test(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> Value:
   if ctx.builder.for_gpu:
     raise errors.UnsupportedFeatureError(
-      f"plgpu.barrier_test at {ctx.where}: native GPU code cannot ask whether a barrier's phase has ended. Use plgpu.barrier_wait, in a "
-      "warpgroup of its own where another would be held up, or interpret=plgpu.InterpretGPUParams()."
+      f"plgpu.barrier_test at {ctx.where}: native GPU code cannot test whether a barrier's phase is complete. Use plgpu.barrier_wait, in a "
+      "separate warpgroup if waiting would block other work, or interpret=plgpu.InterpretGPUParams()."
     )
   barrier, index = semaphore_index(ctx, leaves(tree, flat))
   return ctx.emit("ge", ctx.emit("read_semaphore", barrier, *index), ctx.constant(arrivals, np.int32))

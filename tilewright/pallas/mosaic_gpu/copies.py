@@ -82,7 +82,7 @@ def check_ends(what: str, src: Any, dst: Any) -> None:
   check_refs(what, src=src, dst=dst)
   if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
     raise errors.ShapeMismatchError(
-      f"plgpu.{what}: src and dst must be alike, got {src.dtype}{list(src.shape)} and {dst.dtype}{list(dst.shape)}."
+      f"plgpu.{what}: src and dst must have the same shape and dtype, got {src.dtype}{list(src.shape)} and {dst.dtype}{list(dst.shape)}."
     )
 
 

@@ -388,7 +388,7 @@ class PipelineBlock:
       case Element(size, (0, 0)):
         return size
     raise errors.UnsupportedFeatureError(
-      f"plgpu.{self._what}: blocks are cut by sizes, pl.Element without padding, or None, got {dim!r}."
+      f"plgpu.{self._what}: block dimensions must be ints, pl.Element without padding, or None, got {dim!r}."
     )
 
   def slots(self, count: int) -> Any:

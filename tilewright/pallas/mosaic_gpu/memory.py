@@ -65,7 +65,7 @@ class MemorySpace(enum.Enum):
     """Memory of a CTA. `transforms` are for SMEM; `packed`, `collective` and `layout` are for TMEM, where they have no effect."""
     if self is MemorySpace.REGS:
       raise errors.UnsupportedFeatureError(
-        "REGS: registers cannot be allocated by kernels. Use a tile, SMEM, or ACC for what products are added up in."
+        "REGS: registers cannot be allocated by kernels. Use a tile, SMEM, or ACC for an accumulator."
       )
     if self is not MemorySpace.TMEM and any(given is not None for given in (packed, collective, layout)):
       raise errors.MemorySpaceError(f"packed, collective and layout are for TMEM, got them for {self.name}.")
@@ -103,7 +103,7 @@ def _check_tensor_memory(shape: tuple[int, ...], dtype: Any) -> None:
   if rows > TENSOR_ROWS or columns > TENSOR_COLUMNS:
     raise errors.ResourceExhaustedError(
       f"TMEM: {jnp.dtype(dtype).name}{list(shape)} exceeds available tensor memory: it would take {rows} rows and {columns} columns of 32 "
-      f"bits, a multiprocessor has {TENSOR_ROWS} and {TENSOR_COLUMNS}. Use smaller blocks, or SMEM."
+      f"bits, an SM has {TENSOR_ROWS} and {TENSOR_COLUMNS}. Use smaller blocks, or SMEM."
     )
 
 

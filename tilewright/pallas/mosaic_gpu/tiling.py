@@ -39,7 +39,9 @@ class Tiling:
     object.__setattr__(self, "tiles", tuple(tuple(tile) for tile in self.tiles))
     ranks = [len(tile) for tile in self.tiles]
     if ranks != sorted(ranks, reverse=True):
-      raise errors.LayoutError(f"Tiling: tiles: expected ranks that do not grow (a decreasing rank), got {self.tiles}.")
+      raise errors.LayoutError(
+        f"Tiling: tiles: expected tiles of non-increasing rank (a decreasing rank), got {self.tiles}."
+      )
     if any(size < 1 for tile in self.tiles for size in tile):
       raise errors.LayoutError(f"Tiling: tiles: expected positive sizes, got {self.tiles}.")
 
@@ -57,7 +59,7 @@ class Tiling:
       lead = len(found) - len(tile)
       if lead < 0 or any(own.size % size for own, size in zip(found[lead:], tile)):
         raise errors.LayoutError(
-          f"Tiling {self.tiles} does not apply to shape {tuple(d.size for d in digits)}: each tile must divide what it cuts."
+          f"Tiling {self.tiles} does not apply to shape {tuple(d.size for d in digits)}: each tile must divide the dimensions it tiles."
         )
       outer = [Digit(own.size // size, tuple(m * size for m in own.moves)) for own, size in zip(found[lead:], tile)]
       inner = [Digit(size, own.moves) for own, size in zip(found[lead:], tile)]

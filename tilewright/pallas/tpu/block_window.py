@@ -62,7 +62,7 @@ def dim_slices(block: Any, dim: Any, entry: Any) -> tuple[Any, Any]:
       return _inside(entry.start, entry.size, dim)
     case Indirect(size):
       return entry, Slice(0, size)
-  raise errors.BlockSpecError(f"A pipeline cannot cut a dimension as {block}.")
+  raise errors.BlockSpecError(f"A pipeline does not support the block dimension {block}.")
 
 
 def whole_block(dim: Any, entry: Any) -> Any:

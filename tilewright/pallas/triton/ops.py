@@ -34,7 +34,7 @@ class CompilerParams:
     if self.num_warps is not None and self.num_warps not in range(1, _MAX_WARPS + 1):
       raise errors.GridError(f"num_warps: expected a number from 1 to {_MAX_WARPS}, got {self.num_warps!r}.")
     if self.num_stages is not None and (not isinstance(self.num_stages, int) or self.num_stages < 0):
-      raise errors.GridError(f"num_stages: expected how many there are, got {self.num_stages!r}.")
+      raise errors.GridError(f"num_stages: expected a positive int, got {self.num_stages!r}.")
 
 
 def load(

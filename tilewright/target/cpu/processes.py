@@ -120,7 +120,7 @@ def world_of(processes: tuple[int, ...]) -> World | None:
   found = _connected(processes)
   if isinstance(found, str):
     raise NotSharedError(
-      f"The processes {', '.join(map(str, processes))} do not share memory: {found}. Kernels that reach for devices of other processes "
+      f"The processes {', '.join(map(str, processes))} do not share memory: {found}. Kernels that access devices of other processes "
       "need all of them on one Linux host, under one user."
     )
   return found

@@ -138,7 +138,7 @@ def _check_place(mapping: BlockMapping, place: Place, instance: Instance, *, is_
     if outside:
       raise errors.OutOfBoundsError(
         f"The block of {mapping.origin} at grid point {instance.indices} ({instance.core}) is outside of the array of shape "
-        f"{tuple(mapping.array_aval.shape)}: its index map asks for {part} of dimension {axis}. Make the grid smaller or clamp "
+        f"{tuple(mapping.array_aval.shape)}: its index map returns {part} of dimension {axis}. Make the grid smaller or clamp "
         "the index map."
       )
 

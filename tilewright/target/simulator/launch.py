@@ -204,7 +204,7 @@ class Launch:
           reason = f" A kernel has failed before: {_failures[0]}" if _failures else ""
           world.fail(
             errors.DeadlockError(
-              f"The kernel '{world.name}' talks to other devices, but the devices {missing} have not called it within "
+              f"The kernel '{world.name}' accesses other devices, but the devices {missing} have not called it within "
               f"{waited:.0f} seconds. All devices of the mesh must call it.{reason}"
             )
           )

@@ -159,7 +159,7 @@ class World:
     if device not in self.devices:
       raise errors.GridError(
         f"The device {device} does not take part: kernel '{self.name}' runs on the devices {list(self.devices)}. A kernel that "
-        "talks to other devices is called inside of jax.shard_map over all of them."
+        "accesses other devices is called inside of jax.shard_map over all of them."
       )
     own = found.address
     if core is not None and not 0 <= core < self.num_cores:

@@ -60,8 +60,8 @@ def emit_kernel(
   plan = _pipeline(kernel, arch, num_warps, wished)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
     raise errors.GridError(
-      f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. That takes a "
-      "product that is added up along the last grid dimension by TMA and wgmma, operands that are the same along the dimensions of the "
+      f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. Clusters need a "
+      "product accumulated along the last grid dimension by TMA and wgmma, operands that are the same along the dimensions of the "
       "cluster, and a grid that the cluster divides. Leave cluster out."
     )
   if plan is not None:
@@ -107,8 +107,8 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   register_budget.check(kernel, roles)
   if any(op.name == "print" for op in walk(kernel.body.body)):
     raise errors.UnsupportedFeatureError(
-      f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write what there is to "
-      "see to an output, or run the kernel on the CPU."
+      f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write the values "
+      "to an output, or run the kernel on the CPU."
     )
   frame = Frame(kernel)
   code = frame.code(arch, threads.GROUP)

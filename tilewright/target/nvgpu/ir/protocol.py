@@ -297,8 +297,8 @@ class _Run:
           if clock.get(wg, 0) < tick:
             raise errors.RaceError(
               f"The kernel '{self.kernel.name}': the arrival at {_line(arrival)} may end the next phase of a barrier before the "
-              f"barrier_wait at {_line(wait)} has seen the last one, and that waits for ever then. Let whoever arrives wait for those "
-              "who wait."
+              f"barrier_wait at {_line(wait)} has seen the last one, which then waits for ever. Arrive only after every "
+              "warpgroup has passed the barrier_wait."
             )
 
   def _deadlock(self, ops: Sequence[Op]) -> None:
