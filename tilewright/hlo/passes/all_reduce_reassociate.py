@@ -1,11 +1,12 @@
 """Reassociation: combined results of two all-reduces become one all-reduce: all-reduce(x) + all-reduce(y) → all-reduce(x + y).
 
-Precondition: both reduce by that same operation (add, multiply, minimum, maximum, and, or, xor) over the same groups with the
-same options, the combination is their only user, and there are no control edges. Both may be located below the same chain of
-formatting that commutes with the operation (reshape, transpose, slice, broadcast, and, with `converts`, conversion to a wider
-float). *Proof.* The operation is associative and commutative, so reducing over devices and combining may be exchanged;
-formatting moves elements only. Floats are equal up to the order of additions (`exact=true` refuses those; minimum and
-maximum are exact). Combinations of several all-reduces are merged one after another, inner ones first.
+Precondition: both reduce by that same operation (add, multiply, minimum, maximum, and, or, xor) over the same groups with the same
+options, the combination is their only user, and there are no control edges. Both may be located below the same chain of formatting that
+commutes with the operation: reshape, transpose, slice, broadcast, dynamic-slice at the same place, pad with a value that the operation
+keeps (0 for sums), and, with `converts`, conversion to a wider float. *Proof.* The operation is associative and commutative, so
+reducing over devices and combining may be exchanged; formatting moves elements only. Floats are equal up to the order of additions
+(`exact=true` refuses those; minimum and maximum are exact). Combinations of several all-reduces are merged one after another, inner
+ones first.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+import numpy as np
+
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges, participants_key, reducer
-from tilewright.hlo.passes.while_loops import remove_dead
+from tilewright.hlo.passes.while_loops import remove_dead, trace
 
 OPERATIONS = frozenset({"add", "multiply", "minimum", "maximum", "and", "or", "xor"})
-_FORMATTING = frozenset({"reshape", "transpose", "slice", "broadcast", "reverse", "bitcast", "copy"})
+_FORMATTING = frozenset({"reshape", "transpose", "slice", "broadcast", "reverse", "bitcast", "copy", "dynamic-slice"})
 
 
 @register_pass("all_reduce_reassociate")
@@ -61,6 +64,8 @@ class AllReduceReassociate(Pass):
     assert computation is not None
     # Where results were converted, operands are combined in the wider type too: as the program specified.
     widened = combined.shape.element_type != left.shape.element_type
+    if widened and any(step.opcode == "pad" for step in first):
+      return False  # its value has the narrow type
     operands = [left.operands[0], right.operands[0]]
     attrs_of = left
     if widened:
@@ -76,7 +81,8 @@ class AllReduceReassociate(Pass):
     value = computation.insert(reduction, before=combined)
     for step in reversed(first[:-1]):
       if step.opcode != "convert":
-        copy = clone_instruction(step, (value,), step.shape.with_element_type(combined.shape.element_type))
+        inputs = (value, *step.operands[1:])
+        copy = clone_instruction(step, inputs, step.shape.with_element_type(combined.shape.element_type))
         value = computation.insert(copy, before=combined)
     ends = combined.operands
     computation.replace(combined, value)
@@ -93,8 +99,9 @@ class AllReduceReassociate(Pass):
       if value.opcode == "all-reduce":
         plain = len(value.operands) == 1 and reducer(value) == operation and not value.attrs.get("constrain_layout")
         return chain if plain and value.shape == value.operands[0].shape else None
-      if value.opcode in _FORMATTING or (value.opcode == "convert" and self.converts and _widens(value)):
-        (value,) = value.operands
+      converted = value.opcode == "convert" and self.converts and _widens(value)
+      if value.opcode in _FORMATTING or converted or (value.opcode == "pad" and _keeps(value.operands[1], operation)):
+        value = value.operands[0]
       else:
         return None
 
@@ -110,9 +117,21 @@ def _widens(convert: Instruction) -> bool:
   return before.kind == after.kind == "float" and bits[0] <= bits[1]
 
 
+def _keeps(value: Instruction, operation: str) -> bool:
+  """Whether the operation applied to a value and itself gives the value."""
+  if operation in ("minimum", "maximum", "and", "or"):
+    return True
+  array = trace(value).constant
+  wanted = 1 if operation == "multiply" else 0
+  return (
+    array is not None and array.size == 1 and array.reshape(()) == wanted and not np.signbit(array.astype(np.float64))
+  )
+
+
 def _step(instruction: Instruction) -> Hashable:
   attrs = {k: v for k, v in instruction.attrs.items() if instruction.opcode != "all-reduce"}
-  return instruction.opcode, instruction.shape, tuple(sorted((k, repr(v)) for k, v in attrs.items()))
+  others = instruction.operands[1:]
+  return instruction.opcode, instruction.shape, others, tuple(sorted((k, repr(v)) for k, v in attrs.items()))
 
 
 def _key(reduction: Instruction) -> Hashable:

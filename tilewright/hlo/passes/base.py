@@ -128,6 +128,7 @@ def register_pass(name: str) -> Callable[[P], P]:
 # XLA's names of passes that have another name here, with the options that make them the same.
 XLA_NAMES = {
   "algsimp": "algebraic_simplifier",
+  "all_reduce_simp": "all_reduce_simplifier",
   "async_collective_creator": "async_collectives",
   "block_scaling_rewriter": "block_scaling",
   "collective_permute_decomposer": "collective_permute_to_send_recv",
@@ -136,6 +137,10 @@ XLA_NAMES = {
   "collective_pipeliner_forwardsink": "collective_pipeliner{direction=forward_sink}",
   "convert_async_collectives_to_sync": "sync_collectives",
   "latency_hiding_scheduler": "schedule",
+  "loop_double_buffer_transformer": "double_buffer_loop_unrolling",
+  "map_inline": "map_inliner",
+  "simplify_conditional": "conditional_simplifier",
+  "simplify_while_loops": "while_loop_simplifier",
   "while_loop_all_reduce_code_motion": "all_reduce_code_motion",
 }
 

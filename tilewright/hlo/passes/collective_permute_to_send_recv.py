@@ -105,7 +105,7 @@ def to_send_recv(instruction: Instruction, module: Module, earlier: Sequence[Ins
       channel = next_channel(module)
   value = received[0][1]
   if len(received) == 2:
-    chosen = _is_one_of([target for _, target in closing], value.shape, builder)
+    chosen = is_one_of([target for _, target in closing], value.shape, builder)
     value = builder.op("select", (chosen, received[1][1], value), instruction.shape)
   instruction.parent.replace(instruction, value)
   return send
@@ -135,9 +135,9 @@ def _transfer(
   return builder.element(recv_done, 0), send
 
 
-def _is_one_of(devices: list[int], shape: Shape, builder: Builder) -> Instruction:
-  """Whether this partition is one of them, as a predicate of the given shape."""
-  number = builder.op("partition-id")
+def is_one_of(devices: list[int], shape: Shape, builder: Builder, kind: str = "partition-id") -> Instruction:
+  """Whether this partition (or replica, with `kind="replica-id"`) is one of them, as a predicate of the given shape."""
+  number = builder.op(kind)
   found: Instruction | None = None
   for device in devices:
     equal = builder.compare(number, builder.constant(np.uint32(device)), "EQ")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import Computation, Instruction, Module
@@ -83,3 +84,28 @@ def device_groups(instruction: Instruction, module: Module) -> tuple[tuple[int, 
     return tuple(tuple(r * partitions + p for p in group) for group in groups for r in range(replicas))
   groups = groups or (tuple(range(replicas)),)
   return tuple(tuple(r * partitions + p for r in group for p in range(partitions)) for group in groups)
+
+
+def own_entry(table: np.ndarray, builder: Builder, module: Module) -> Instruction:
+  """The entry of a table that belongs to the running device: the inverse of `per_device`, for a scalar."""
+  replicas, partitions = module.replica_count, module.num_partitions
+  if replicas == 1:
+    number = builder.op("partition-id")
+  elif partitions == 1:
+    number = builder.op("replica-id")
+  else:
+    first = builder.multiply(builder.op("replica-id"), builder.constant(np.uint32(partitions)))
+    number = builder.add(first, builder.op("partition-id"))
+  entry = builder.dynamic_slice(builder.constant(np.asarray(table)), (number,), (1,))
+  return builder.reshape(entry, ())
+
+
+def position_in_group(instruction: Instruction, module: Module) -> np.ndarray | None:
+  """Each device's position in its group of a collective; None if a device is in none, or in several."""
+  positions = np.full(module.replica_count * module.num_partitions, -1, np.int64)
+  for group in device_groups(instruction, module):
+    for position, device in enumerate(group):
+      if not 0 <= device < len(positions) or positions[device] >= 0:
+        return None
+      positions[device] = position
+  return None if np.any(positions < 0) else positions

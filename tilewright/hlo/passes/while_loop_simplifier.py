@@ -263,7 +263,7 @@ def _use_initial_values(loop: Loop) -> bool:
         return True
     value = loop.initial(slot)
     if value.constant is not None and value.instruction.shape == loop.instruction.shape.tuple_shapes[slot]:
-      changed |= _put_constant(loop, slot, value.instruction)
+      changed |= put_constant(loop, slot, value.instruction)
   return changed
 
 
@@ -288,7 +288,8 @@ def _decide_comparisons(loop: Loop) -> bool:
   return changed
 
 
-def _put_constant(loop: Loop, slot: int, constant: Instruction) -> bool:
+def put_constant(loop: Loop, slot: int, constant: Instruction) -> bool:
+  """Body and condition read a constant instead of an element that always holds it."""
   changed = False
   for computation in (loop.body, loop.condition):
     parameter = computation.parameters[0]

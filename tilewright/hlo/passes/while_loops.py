@@ -21,7 +21,7 @@ from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_computation, clone_instruction
 from tilewright.hlo.errors import HloError
-from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.ir import CALLED_ATTRS, Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.opcodes import SIDE_EFFECTS
 from tilewright.hlo.passes.collective_keys import Channels
@@ -199,16 +199,20 @@ def _limit(loop: Loop, value: Value) -> int | None:
 
 
 def _step(loop: Loop, slot: int) -> int | None:
-  update = trace(loop.outputs[slot])
-  if update.path or update.instruction.opcode not in ("add", "subtract"):
-    return None
-  left, right = update.operand(0), update.operand(1)
-  if update.instruction.opcode == "add" and loop.is_slot(right, slot):
-    left, right = right, left
-  step = _integer(right)
-  if not loop.is_slot(left, slot) or step is None:
-    return None
-  return step if update.instruction.opcode == "add" else -step
+  """What a trip adds to the slot, by one addition or several."""
+  update, total = trace(loop.outputs[slot]), 0
+  while not loop.is_slot(update, slot):
+    if update.path or update.instruction.opcode not in ("add", "subtract"):
+      return None
+    left, right = update.operand(0), update.operand(1)
+    if update.instruction.opcode == "add" and _integer(right) is None:
+      left, right = right, left
+    step = _integer(right)
+    if step is None:
+      return None
+    total += step if update.instruction.opcode == "add" else -step
+    update = left
+  return total
 
 
 def _count_trips(start: int, step: int, limit: int, direction: str) -> int | None:
@@ -380,17 +384,17 @@ def copy_in(
   """
   new = dict(known)
   instructions = list(instructions)
-  groups = _whole_groups(instructions, module)
+  groups = whole_groups(instructions, module)
   channels: dict[int, int] = {}
   free = Channels(module)
   for instruction in instructions:
     if instruction in new:
       continue
     copy = clone_instruction(instruction, [new[operand] for operand in instruction.operands])
-    if builder.computation is not instruction.parent and _GROUP in copy.frontend_attributes:
-      group = copy.frontend_attributes.pop(_GROUP)
+    if builder.computation is not instruction.parent and SCHEDULING_GROUP in copy.frontend_attributes:
+      group = copy.frontend_attributes.pop(SCHEDULING_GROUP)
       if group in groups:
-        copy.frontend_attributes[_GROUP] = groups[group]
+        copy.frontend_attributes[SCHEDULING_GROUP] = groups[group]
     channel = copy.attrs.get("channel_id")
     if channel:
       if channel not in channels:
@@ -403,21 +407,25 @@ def copy_in(
   return new
 
 
-_GROUP = "_scheduling_group_id"
+SCHEDULING_GROUP = "_scheduling_group_id"
 
 
-def _whole_groups(instructions: Sequence[Instruction], module: Module) -> dict[str, str]:
+def whole_groups(instructions: Sequence[Instruction], module: Module) -> dict[str, str]:
   """Scheduling groups of several members that are all among these instructions, with a number that is free for each."""
   own: dict[str, int] = {}
   for instruction in instructions:
-    group = instruction.frontend_attributes.get(_GROUP)
+    group = instruction.frontend_attributes.get(SCHEDULING_GROUP)
     if group:
       own[group] = own.get(group, 0) + 1
   if not own:
     return {}
-  everyone = [i.frontend_attributes[_GROUP] for i in module.instructions() if i.frontend_attributes.get(_GROUP)]
+  everyone = [
+    i.frontend_attributes[SCHEDULING_GROUP]
+    for i in module.instructions()
+    if i.frontend_attributes.get(SCHEDULING_GROUP)
+  ]
   source = instructions[0].parent
-  members = [i.frontend_attributes.get(_GROUP) for i in source.instructions] if source is not None else []
+  members = [i.frontend_attributes.get(SCHEDULING_GROUP) for i in source.instructions] if source is not None else []
   numbers = [int(g.partition(":")[0]) for g in everyone + list(own) if g.partition(":")[0].isdigit()]
   free = 1 + max(numbers, default=0)
   whole = [group for group, count in own.items() if count > 1 and members.count(group) == count]
@@ -439,16 +447,19 @@ def unshare(module: Module) -> None:
     for instruction in todo.pop().instructions:
       if instruction.opcode not in _OWNERS:
         continue
-      for called in dict.fromkeys(instruction.called_computations):
-        own = called
-        if called in taken:
-          copied += len(called.instructions)
-          if copied > _MAX_COPIED:
-            raise HloError(f"module {module.name} calls shared computations too often to copy them for each call")
-          own = module.add_computation(clone_computation(called))
-          instruction.replace_called_computation(called, own)
-        taken.add(own)
-        todo.append(own)
+      for key, value in [(key, instruction.attrs[key]) for key in CALLED_ATTRS if key in instruction.attrs]:
+        owned: list[Computation] = []
+        for called in (value,) if isinstance(value, Computation) else value:
+          own = called
+          if called in taken:
+            copied += len(called.instructions)
+            if copied > _MAX_COPIED:
+              raise HloError(f"module {module.name} calls shared computations too often to copy them for each call")
+            own = module.add_computation(clone_computation(called))
+          taken.add(own)
+          owned.append(own)
+        instruction.attrs[key] = owned[0] if isinstance(value, Computation) else tuple(owned)
+        todo += owned
 
 
 def note_trips(loop: Loop, counter: Counter | None) -> None:
