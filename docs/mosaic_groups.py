@@ -18,7 +18,7 @@ GROUPS = [
   Group(
     "kernels and meshes",
     "kernel Mesh CompilerParams LoweringSemantics TraceScope",
-    "a grid of blocks of threads; blocks of a cluster are blocks like others; warpgroups (`num_threads`) share scratch "
+    "a grid of CTAs; blocks of a cluster are blocks like others; warpgroups (`num_threads`) share scratch "
     "memory. Parameters for profiles, barriers and reductions mean nothing",
     "instances of a grid; warpgroups take turns (CPU) or are threads of the simulated machine",
   ),
@@ -41,7 +41,7 @@ GROUPS = [
     "copies",
     "copy_gmem_to_smem copy_smem_to_gmem async_prefetch wait_gmem_to_smem wait_smem_to_gmem commit_smem "
     "commit_smem_to_gmem_group CopyPartition",
-    "among several warpgroups, on sm_90a and later, by the copy engine (TMA) where boxes fit: to shared memory until the "
+    "among several warpgroups, on sm_90a and later, by TMA where boxes fit: to shared memory until the "
     "barrier, to global memory until `wait_smem_to_gmem`. Where none fits, and before sm_90, to shared memory by `cp.async` "
     "until the barrier; all others are loads and stores that are done when the call returns. What blocks of a cluster copy "
     "together, each copies for itself; prefetches do nothing",

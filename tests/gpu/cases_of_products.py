@@ -64,7 +64,7 @@ def matmul_by_warps() -> Answer:
 
 
 def from_boxes(make: Callable[..., Answer], *args: Any) -> Answer:
-  """As after sm_90a: `mma.sync` on operands that the copy engine brings."""
+  """As after sm_90a: `mma.sync` on operands that TMA brings."""
   own, rates = architectures.families, {name: {architectures.MMA: 1024} for name in architectures.ARCHS}
 
   def without_wgmma(*devices: Any) -> Any:
@@ -233,13 +233,13 @@ def scaled(recipe: str, rows: int, both: bool, k: int = 256) -> Answer:
 
 
 def scaled_one_after_the_other(recipe: str) -> Answer:
-  """As of large arrays: blocks of threads take several points of the grid, and stages of shared memory are used many times."""
-  with mock.patch.object(gpu_dot, "_MULTIPROCESSORS", 1), mock.patch.object(matmul_plans, "_MULTIPROCESSORS", 2):
+  """As of large arrays: CTAs take several points of the grid, and stages of shared memory are used many times."""
+  with mock.patch.object(gpu_dot, "_NUM_SMS", 1), mock.patch.object(matmul_plans, "_MULTIPROCESSORS", 2):
     return scaled(recipe, 512, both=True, k=1024)
 
 
 def few_rows_in_rounds(rows: int) -> Answer:
-  """As of many rows of weights: two blocks of threads for a multiprocessor, and several rounds of each warp."""
+  """As of many rows of weights: two CTAs for an SM, and several rounds of each warp."""
   with mock.patch.object(gpu_dot, "few_blocks", lambda *_: (32, 1)):
     return scaled("nvfp4", rows, both=False, k=8192)
 

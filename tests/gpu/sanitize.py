@@ -6,7 +6,7 @@ gives, for each tool and case, how many errors were found in it. Arguments choos
 whatever device there is.
 
 Every buffer is an allocation of its own (XLA's "platform" allocator), so that what lies beside it is out of bounds. Only our kernels are
-looked at, but for `initcheck`, which has to see who writes what they read. What the copy engine writes it does not see: that the host reads
+looked at, but for `initcheck`, which has to see who writes what they read. What TMA writes it does not see: that the host reads
 results that came by TMA stores (`matmul_in_bf16`) is a "Host API memory access error" for it, and is not counted. Nor does it know that the
 constants of XLA's modules are written: cases in which a kernel reads a copy of one (`_FROM_CONSTANTS`) are left to the other tools.
 """

@@ -1,4 +1,4 @@
-"""Contractions along the grid on an NVIDIA GPU, by warpgroups and by warps, with the copy engine and without, against float64."""
+"""Contractions along the grid on an NVIDIA GPU, by warpgroups and by warps, with TMA and without, against float64."""
 
 from __future__ import annotations
 

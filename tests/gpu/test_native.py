@@ -49,7 +49,7 @@ def test_kernels_over_rows(name, others, dtype, rows, shape):
 
 
 def test_large_arrays_that_pass_by_once():
-  """Rows that the second cache is told of, and that are asked for ahead: the first, the last, and some between."""
+  """Rows that L2 is told of, and that are asked for ahead: the first, the last, and some between."""
   rows, columns = 16384, 8192
   x = jax.random.normal(jax.random.key(0), (rows, columns), jnp.bfloat16)
   got = programs.by_rows(programs.softmax, 1)(x)

@@ -49,7 +49,7 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k, dtype):
 @pytest.mark.parametrize("recipe, block", [("nvfp4", None), ("mxfp4", None), ("int4", 64)])
 @pytest.mark.parametrize("n, k", [(4352, 512), (4352, 8192), (96, 1024)])
 def test_every_number_of_a_few_rows_times_packed_weights(recipe, block, n, k):
-  """Rows of weights enough for all multiprocessors, and too few."""
+  """Rows of weights enough for all SMs, and too few."""
   x, w = _normal(16, k, dtype=jnp.bfloat16), numerics.quantize(_normal(n, k, seed=1), recipe, block=block)
   for got in jax.jit(lambda x, w: [numerics.scaled_dot(x[:m], w, ROWS) for m in range(1, 17)])(x, w):
     _holds(got, x[: len(got)], w)
@@ -80,7 +80,7 @@ def test_both_sides_scaled(recipes, m, n, k, dtype):
 
 @pytest.mark.parametrize("recipe, k", [("mxfp8", k) for k in (512, 640, 1024, 1536, 2560)] + [("nvfp4", 1024)])
 def test_more_blocks_than_multiprocessors(recipe, k):
-  """Blocks of threads take several points of the grid; scales of MXFP8 come for four steps at a time, which are one to five times as many,
+  """CTAs take several points of the grid; scales of MXFP8 come for four steps at a time, which are one to five times as many,
   or are copied by threads; rows are left over."""
   a, b = (numerics.quantize(_normal(rows, k, seed=rows), recipe) for rows in (2100, 2304))
   _holds(jax.jit(lambda a, b: numerics.scaled_dot(a, b, ROWS))(a, b), a, b)

@@ -1,4 +1,4 @@
-"""Steps that one block of threads takes one after the other, on an NVIDIA GPU, against float64."""
+"""Steps that one CTA takes one after the other, on an NVIDIA GPU, against float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block of threads, by brute force: registers, lanes, warps and shared memory, and the steps of a relayout on them."""
+"""A CTA, by brute force: registers, lanes, warps and shared memory, and the steps of a relayout on them."""
 
 from __future__ import annotations
 

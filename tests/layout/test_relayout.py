@@ -1,4 +1,4 @@
-"""A relayout plan, run on a brute-force block of threads, puts every element where the target layout says."""
+"""A relayout plan, run on a brute-force CTA, puts every element where the target layout says."""
 
 from __future__ import annotations
 

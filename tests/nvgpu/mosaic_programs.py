@@ -362,7 +362,7 @@ def carried(x: Any, block: tuple[int, ...], transforms: Any = ()) -> Any:
 
 
 def persistent_matmul(a: Any, b: Any, tile: int = 64, columns: int = 64, blocks: int = 2, slots: int = 2) -> Any:
-  """Each block of threads has several tiles, one after another, in memory that it allocates once: two warpgroups multiply, and write
+  """Each CTA has several tiles, one after another, in memory that it allocates once: two warpgroups multiply, and write
   through memory of their own, while a third brings what the next tile begins with."""
   (m, depth), n = a.shape, b.shape[1]
   tiles = (m // (2 * tile), n // columns)

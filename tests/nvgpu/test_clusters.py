@@ -1,4 +1,4 @@
-"""Clusters: blocks of threads that share operands of a product. What they compute, on the CPU, and how they are launched."""
+"""Clusters: CTAs that share operands of a product. What they compute, on the CPU, and how they are launched."""
 
 from __future__ import annotations
 

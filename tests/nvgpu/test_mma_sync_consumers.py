@@ -1,4 +1,4 @@
-"""Contractions along the grid where there is a copy engine and no wgmma: TMA brings boxes, `ldmatrix` reads them through their swizzle."""
+"""Contractions along the grid where there is TMA and no wgmma: TMA brings boxes, `ldmatrix` reads them through their swizzle."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_blocks_may_hang_over_where_the_copy_engine_fills_with_zeros(orientation
 
 @pytest.mark.parametrize("orientation", ["nn", "tt"])
 def test_a_stage_may_have_a_part_of_a_step(orientation):
-  """Where whole steps leave room for fewer than three stages beside another block of threads."""
+  """Where whole steps leave room for fewer than three stages beside another CTA."""
   f = contraction(orientation, (64, 64, 320), dtype=F32)
   args, wanted = operands(orientation, 64, 64, 640)
   plan = plan_of(f, args, "sm_120a")
@@ -140,7 +140,7 @@ def test_arrays_of_more_dimensions_than_a_tensor_map_has_come_by_cp_async():
 
 
 def test_rows_that_no_tensor_map_describes_are_read_by_loads():
-  """Of 90 bytes: neither the copy engine nor `cp.async` of sixteen bytes can begin where they do."""
+  """Of 90 bytes: neither TMA nor `cp.async` of sixteen bytes can begin where they do."""
   args, wanted = operands("nn", 32, 45, 64)
   f = contraction("nn", (32, 64, 32), dtype=F32)
   assert not re.search(_BOX, ptx(f, args, "sm_100a"))

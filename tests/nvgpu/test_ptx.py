@@ -80,7 +80,7 @@ def test_library_kernels_that_must_be_fast_do_not_spill(name, arch):
 @pytest.mark.parametrize("name", ["rms_norm", "layer_norm"])
 def test_derivatives_that_add_up_rows_have_the_registers_of_blocks_that_are_not_there(name):
   *_, backward = ops_programs.kernels_of(name)
-  assert backward.mapping.grid == (256, 2)  # two blocks for most multiprocessors
+  assert backward.mapping.grid == (256, 2)  # two blocks for most SMs
   assert ptxas.resources(nvgpu.compile_ptx(backward, "sm_90a")[0], "sm_90a").spilled_bytes == 0
 
 
@@ -136,7 +136,7 @@ def test_threads_wait_for_each_other_between_writes_only_where_the_parts_overlap
 
 
 def _cache_hints(f, *args: Any, arch: str = "sm_90a") -> list[str]:
-  """The instructions that tell the second cache something, and how often each stands there."""
+  """The instructions that tell L2 something, and how often each stands there."""
   ((_, native),) = natives(f, *args)
   told = ("L2::cache_hint", "applypriority")
   return [
@@ -152,7 +152,7 @@ def test_the_second_cache_is_told_of_large_arrays_that_pass_by_once():
   scale = jax.ShapeDtypeStruct((8192,), jnp.bfloat16)
   load, ahead, back = "ld.global.nc", "cp.async.bulk.prefetch", "applypriority.global"
   assert _cache_hints(norm, rows(16384), scale) == [ahead, *[load] * 4, *[back] * 3]  # the rows, and not the scale
-  assert _cache_hints(norm, rows(16384), scale, arch="sm_89") == [*[load] * 4, *[back] * 3]  # without a copy engine
+  assert _cache_hints(norm, rows(16384), scale, arch="sm_89") == [*[load] * 4, *[back] * 3]  # without TMA
   assert _cache_hints(norm, rows(16384), scale, arch="sm_80") == []  # PTX 7.0 has no policies
   assert _cache_hints(norm, rows(256), scale) == []  # fits the cache
   loss = lambda x, labels: ops.cross_entropy(x, labels, native=True)
@@ -175,7 +175,7 @@ def test_the_last_instances_give_back_blocks_that_exist(rows, count):
 
 
 def _moved(out_map, block=(128, 128), arrays=1, shape=(16384, 8192)):
-  """A kernel that transposes blocks, and the order in which its blocks of threads take a grid of two dimensions."""
+  """A kernel that transposes blocks, and the order in which its CTAs take a grid of two dimensions."""
   x, spec = S(shape, jnp.bfloat16), pl.BlockSpec(block, lambda i, j: (i, j))
   call = pl.pallas_call(
     lambda *refs: [ref.__setitem__(..., refs[0][...].T) for ref in refs[1:]],

@@ -31,7 +31,7 @@ def test_each_kernel_is_reported_once_for_each_architecture():
 
 
 def test_the_kernel_is_the_one_that_a_gpu_would_run():
-  """A row is one block of threads there, whatever the caches of this processor are like."""
+  """A row is one CTA there, whatever the caches of this processor are like."""
   (found,) = nvgpu.report(softmax, S((64, 8192), F32), archs=["sm_90a"])
   assert found.num_blocks == 64
 

@@ -187,7 +187,7 @@ def test_both_sides_scaled(recipe):
   [("nvfp4", 1, 70, 512), ("mxfp8", 1, 70, 384), ("mxfp8_e5m2", 1, 20, 512), ("mxfp4", 132, 70, 512)],
 )
 def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatch):
-  """The left operand is decoded in registers; blocks hang over on both sides. With one multiprocessor, a block of threads takes both
+  """The left operand is decoded in registers; blocks hang over on both sides. With one SM, a CTA takes both
   points of the grid: what it fetches for the second is not taken for the first one's. Scales of MXFP8 come together in four steps, and
   threads copy them in three."""
   monkeypatch.setattr(matmul_plans, "_MULTIPROCESSORS", count)

@@ -1,4 +1,4 @@
-"""Steps that one block of threads takes one after the other: blocks arrive ahead of time, and outputs that stay are written once."""
+"""Steps that one CTA takes one after the other: blocks arrive ahead of time, and outputs that stay are written once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies by hand that the copy engine makes: which boxes they are, and that they bring and take what they should."""
+"""Copies by hand that TMA makes: which boxes they are, and that they bring and take what they should."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason="ptxas is not inst
 
 
 def copied(boxes, starts):
-  """Where the copy engine writes which element: a byte of shared memory for each index of the array."""
+  """Where TMA writes which element: a byte of shared memory for each index of the array."""
   m, found = boxes.tensor_map, {}
   sizes, strides = (*m.box, m.box_columns), (*m.outer_strides, m.itemsize)
   for moved, offset in zip(boxes.starts, boxes.offsets, strict=True):

@@ -104,7 +104,7 @@ def test_what_threads_write_is_fenced_before_the_tensor_cores_read_it(writer, to
 
 @pytest.mark.parametrize("slots, blocks", [(2, 1), (4, 2)])
 def test_pipelines_one_after_another_go_on_in_the_same_slots(slots, blocks):
-  """Three steps each: the slots come out even in neither of these, and some blocks of threads have one tile only."""
+  """Three steps each: the slots come out even in neither of these, and some CTAs have one tile only."""
   a, b = integers(256, 192), integers(192, 64)
   program = functools.partial(persistent_matmul, slots=slots, blocks=blocks)
   wanted = (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)

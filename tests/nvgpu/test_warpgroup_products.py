@@ -128,7 +128,7 @@ def test_operands_of_a_loop_arrive_ahead_of_time(rounds):
 
 @pytest.mark.parametrize("width, batch", [(32, ()), (64, ()), (128, (2,))])
 def test_blocks_that_arrive_ahead_of_time_are_read_where_they_are(width, batch):
-  """The copy engine brings them, in one box or two."""
+  """TMA brings them, in one box or two."""
   args, native, wanted = stepwise(width, batch)
   text, launch = nvgpu.compile_ptx(native, "sm_90a")
   assert "wgmma.mma_async" in text and "ld.global" not in text and "ldmatrix" not in text

@@ -155,7 +155,7 @@ def test_warpgroups_that_are_interpreted_run_side_by_side():
 
 @pytest.mark.parametrize("program", [multiplied, pipelined_matmul], ids=lambda f: f.__name__)
 def test_products_read_what_another_warpgroup_brought_where_it_is(program):
-  """The copy engine brings it there, and no element passes through registers, not of parts of a buffer either."""
+  """TMA brings it there, and no element passes through registers, not of parts of a buffer either."""
   ((_, native),) = natives(program, *PROGRAMS[program][0])
   ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
   products = re.findall(r"wgmma\.mma_async[^{]*\{[^}]*\}, (.)", ptx)

@@ -30,7 +30,7 @@ from tilewright.numerics.operands import Operand, exact_in_bfloat16, pad_k
 FEW = 32  # rows, with the parts of each
 _DEPTH = 128  # of a step along k
 _ROW_BITS = 1024
-_MULTIPROCESSORS = 132  # SMs that should have work; more or fewer change only the speed
+_NUM_SMS = 132  # SMs that should have work; more or fewer change only the speed
 _PARTS = {np.dtype(jnp.bfloat16): 1, np.dtype(np.float16): 2, np.dtype(np.float32): 3}
 
 
@@ -133,19 +133,15 @@ def few_blocks(rows: int, n: int, k: int, batch: int, width: int, k_last: bool) 
   few = 16 if width == 4 else 7
   most = 64 if rows > few or not k_last else 32
   fewest = 64 if not k_last else 16
-  bn = next(b for b in (most, 32, 16) if b == fewest or batch * -(-n // b) >= _MULTIPROCESSORS * 32 // b)
+  bn = next(b for b in (most, 32, 16) if b == fewest or batch * -(-n // b) >= _NUM_SMS * 32 // b)
   splits = 1
-  while batch * -(-n // bn) * splits < _MULTIPROCESSORS // 2 and k % (2 * splits * _DEPTH * 8) == 0:
+  while batch * -(-n // bn) * splits < _NUM_SMS // 2 and k % (2 * splits * _DEPTH * 8) == 0:
     splits *= 2
   return bn, splits
 
 
 def few_warps(bn: int, k_last: bool) -> int:
-  """Of instances of 32 rows, two share an SM; where rows are contiguous, one of 64 has registers for sixteen warps.
-
-  On an H200, 8192 x 8192 of four bits in blocks of 64 rows with 16 warps, and of 32 with 8: sixteen rows in 15.8 and 15.3 us, eight in 14.1
-  and 13.2, one in 13.3 and 13.2.
-  """
+  """Warps of an instance: two instances of 32 rows share an SM; where rows are contiguous, one of 64 has registers for sixteen warps."""
   return 16 if bn == 64 and not k_last else 8
 
 
@@ -230,7 +226,7 @@ def _blocks(
   batch = max(left.side.batch, right.side.batch)
   bk, most = _depth_and_rows(left, right, order, k)
   # An operand is decoded once for each block of the other: fewer and larger ones, as long as there are some for all SMs.
-  is_large = batch * -(-m // most[0]) * -(-n // most[1]) >= _MULTIPROCESSORS
+  is_large = batch * -(-m // most[0]) * -(-n // most[1]) >= _NUM_SMS
   bm, bn = (_rounded_up(size, most if is_large else 128) for size, most in zip((m, n), most))
   steps = k // bk
   stack = _Stack(batch)

@@ -306,8 +306,8 @@ def check_scratch(scratch: Any) -> None:
   total, named = taken(scratch)
   if total > TENSOR_COLUMNS:
     raise errors.ResourceExhaustedError(
-      f"TMEM: the scratch buffers {', '.join(named)} exceed available tensor memory: together they take {total} columns of 32 bits, and a "
-      f"multiprocessor has {TENSOR_COLUMNS}. Use smaller blocks, SMEM, or a RefUnion of those that are not used at the same time."
+      f"TMEM: the scratch buffers {', '.join(named)} exceed available tensor memory: together they take {total} columns of 32 bits, and an "
+      f"SM has {TENSOR_COLUMNS}. Use smaller blocks, SMEM, or a RefUnion of those that are not used at the same time."
     )
 
 

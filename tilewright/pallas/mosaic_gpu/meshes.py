@@ -43,7 +43,7 @@ _UNSET: Any = object()
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mesh:
-  """The blocks of threads of a kernel, by the names of the axes of its grid and of its clusters."""
+  """The CTAs of a kernel, by the names of the axes of its grid and of its clusters."""
 
   grid: Sequence[int] = ()
   grid_names: Sequence[str] = ()

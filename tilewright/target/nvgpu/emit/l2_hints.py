@@ -2,51 +2,20 @@
 
 A memory-bound kernel reads arrays much larger than L2, and writes about as much. Every line that is read evicts another one, and a dirty
 line is then written back to memory. Lines read with `evict_last` evict dirty lines instead of each other, so that memory is written in
-longer runs. The blocks of later instances are prefetched (`prefetch`) where one array is read: a quarter of as many as run at a time, as
-data prefetched too early is evicted before its use. Where small blocks of others go with it (the tables of a rotary embedding), those are
-prefetched instead.
+longer runs:
 
-`evict_last` lines would stay in L2 permanently, and leave later kernels less room. So the last instances reset lines to normal priority
-(`let_go`): their own, and those of instances a little before. All other lines have been evicted by then. A released line no longer helps
-until the end of the kernel, so few lines are released, and late. rms_norm in a graph of its own, and a copy of 16 MiB after it,
-again and again, in microseconds:
+    read with evict_last     input lines stay, dirty output lines leave L2 first, in long runs
+    prefetch                 where one array is read: blocks of later instances, a quarter of as many as run at a time. Data prefetched
+                             earlier is evicted before its use. Where small blocks of others go with it (the tables of a rotary
+                             embedding), those are prefetched instead
+    release (`let_go`)       `evict_last` lines would stay in L2 and leave later kernels less room. So the last instances reset lines to
+                             normal priority: their own, and those of instances a little before. All others have been evicted by then.
+                             A released line no longer helps, so few lines are released, and late
 
-    given back    nothing   8 MiB   16      24      32      40      32 by the last 8   40 by the last 8
-    rms_norm      126.4     126.7   127.2   127.7   127.9   128.4   126.8              127.4
-    copy          7.4       6.0     5.7     5.7     5.8     5.8     5.8                5.7
+Blocks of several pieces, rows of a part of the columns, are read with `evict_last` too and released piece by piece, but not prefetched.
+Consecutive instances write adjacent memory (`in_order_of_writing`), also in a transpose. Where little is written there is nothing to gain.
 
-Less, and later, as `tilewright bench gpu` times it, beside `torch.compile` of rms_norm:
-
-                                                    torch   rms_norm   softmax   layer_norm   cast    gelu(x) * g
-    40 by the last 40, half a turn ahead            126.7   126.7      127.5     129.2        191.4   180.8
-    16 by the last 8                                126.7   126.0      126.1     127.8        190.7   180.8
-    16 by the last 8, again                         126.9   126.2      126.1     127.9        190.8   181.0
-    12 by the last 4, a quarter of a turn ahead     126.9   125.8      125.5     127.7        190.9   181.1
-    16 by the last 4, a quarter of a turn ahead     126.9   126.4
-
-The first two lines were timed by turns, and so were the last three. 12 MiB by the last 6 leave a copy of 16 MiB as it was. Kernels that
-begin while the one before still runs (`griddepcontrol`), and wait then, took 316 for the cast and 158 for rotary, which took 127.
-
-Measured on an H200, bf16, 16384x8192, in microseconds:
-
-                  softmax   rms_norm   layer_norm   cast    rotary   gelu(x) * g   cross_entropy
-    as usual      131.5     131.5      131.7        193.6   129.9    184.0         62.3
-    kept longest  126.4     126.8      127.6        190.5   128.0    183.8         63.8
-    and ahead     125.5     125.8      126.8        189.9   128.0    189.2         66.3
-
-Rotary on another day, with eight elements a thread: 127.3 without prefetch, 129.6 if the array is prefetched, 127.1 if the tables are;
-with four elements a thread 126.6. XLA took 128.6.
-
-gelu(x) * g on another day, with half of the instructions: 182.1 with 128 threads of two vectors each in a block, 181.1 with 256 of one
-vector, 181.0 with 1024 threads and blocks of 8192 elements; `torch.compile` took 181.2. Medians of two to four runs.
-
-Blocks of several pieces, rows of a part of the columns, are kept longest as well, and given back piece by piece; they are not
-prefetched. And consecutive instances write adjacent memory (`in_order_of_writing`): a transpose of 128x128 blocks whose instances go along
-the columns of its input takes 133.0 microseconds, 135.9 along the rows, 136.0 to 136.4 in bands of 2 to 32 of those; with its input kept
-longest 130.9, 133.3, and 133.4 to 133.7. Giving back takes 0.6 of that. A copy took 129.3 in that run.
-
-Where little is written there is nothing to gain. `evict_first`, for what is read, written or both, `.cs` stores, and copies by TMA
-gained nothing or lost, and so did keeping all SMs to a rhythm of reading and writing, by the clock.
+docs/benchmarks.md ("Choices of the GPU target") has the measurements.
 """
 
 from __future__ import annotations

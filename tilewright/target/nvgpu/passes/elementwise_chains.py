@@ -10,18 +10,7 @@ Nor is a value between the ops materialised for the whole tile where all its use
 Very long chains are a loop over the vectors that a thread has. Short ones stay as they are: op by op leaves more to do at a time, and
 packs conversions.
 
-Measured on an H200, bf16, 16384x8192, in microseconds, in parentheses the bytes that a thread spills:
-
-                    op by op      and half the threads   element by element   XLA
-    gelu, exact      736 (588)     385                    354                  375
-    gelu(x) * g      415 (132)     453                    379                  390
-    sin              474 (800)     155                    153                  167
-    i0e             4146 (2684)    980 (772)              394                  438
-    lgamma          7031 (4576)   1651                   2096, a loop 1821     940
-    pow              923 (24)     1070                    796, a loop 707      462
-    log              156           183                    158                  188
-
-With the GPU's own erfc and angles (`arithmetic`, `trigonometry`), gelu takes 215, gelu(x) * g 254, and sin 131.
+docs/benchmarks.md ("Choices of the GPU target") has the measurements.
 """
 
 from __future__ import annotations

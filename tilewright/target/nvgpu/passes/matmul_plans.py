@@ -557,11 +557,7 @@ def _boxed_stages(
 ) -> BoxedWarpPlan:
   """Stages of a depth, as many as fit where as many CTAs share an SM as keep it busy, if those are enough stages.
 
-  bf16 4096 x 4096 x 4096 on an H200, TFLOP/s of one run each or two:
-
-      128 x 128 x 64, four warps     alone, 7 stages  338         two blocks, 3 stages   391, 441     `cp.async`  337
-      128 x 256 x 64, eight warps    alone, 4 stages  461, 450                                        `cp.async`  387
-      64 x 64 x 64, four warps       two, 6 stages    274         four blocks, 3 stages  304
+  Two CTAs with three stages each are faster than one CTA with seven (docs/benchmarks.md, "Choices of the GPU target").
   """
   maps = []
   for side in c.sides:

@@ -91,21 +91,10 @@ def _largest_tile(kernel: NativeKernel) -> int:
 def _resident_threads(kernel: NativeKernel, arch: Arch, num_threads: int) -> int:
   """How many threads of an SM shall have registers: more hide the latency of memory, fewer have room for more values.
 
-  1024 leave 64 registers for each, which a kernel with one or two passes over its rows can do with. One that writes little waits for its
-  loads only, and wants more of them under way, as does one that has a few values at a time of what passes by. One that holds as many values
-  as there would be registers would keep some in memory: the derivative of softmax takes 184 microseconds instead of 228. All this was
-  measured on an H200, and so were long rows, 4096 of them, bf16, in microseconds (how many bytes a thread keeps in memory):
-
-                          1024 threads    768            512
-      12288 layer_norm    69.5 (88)       53.1           56.5
-            rms_norm      53.6 (8)        52.6           53.0
-            softmax       52.4            52.4           52.4
-            its derivative 152.7 (264)    98.3 (124)     72.8
-      16384 layer_norm    145.2 (292)     76.0 (56)      69.0
-            softmax       110.0 (156)     67.0           66.8
-            its derivative 319.6 (596)    180.9 (300)    100.2 (48)
-      32000 layer_norm    234.3 (220)                    133.9
-            softmax       223.8 (220)                    146.0
+  1024 threads leave 64 registers for each, enough for a kernel with one or two passes over its rows. A kernel that writes little only
+  waits for its loads, so more threads keep more loads in flight; the same holds for one that has a few streamed values at a time. A kernel
+  that holds as many values as there would be registers would spill, so it gets fewer threads: 768 or 512.
+  docs/benchmarks.md ("Choices of the GPU target") has the measurements.
   """
   names = [op.name for op in walk(kernel.body.body)]
   if "dot" in names:

@@ -55,9 +55,8 @@ _LANES = 4  # that share a row
 _MOST = 32  # rows of x
 _MOST_SUMS = 64  # registers of a thread
 _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
-_STAGES = 2  # one round of a warp on its way while one is multiplied: on an H200, 13.3 us for one row of 8192, and 14.7 with three
-# Warps; others share n: on an H200, 13.9 us for eight rows of 8192 with 8 of 16 warps along k, and 15.5 with all.
-_MOST_ALONG_K = 8
+_STAGES = 2  # one round of a warp in flight while one is multiplied
+_MOST_ALONG_K = 8  # warps that split k; the others split n
 # Where half of a round or more is x, which all CTAs read, weights go straight to registers, and a warp waits for a round
 # before it asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, thirteen 14.4 and 14.8, ten 14.2 and
 # 14.3, one 12.3 and 11.8.

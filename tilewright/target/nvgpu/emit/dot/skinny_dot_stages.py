@@ -38,16 +38,13 @@ from tilewright.tile.ir import Op, Value
 _BANKS = 128  # bytes that lie side by side in the banks
 _LINE_PIECES = _BANKS // PIECE
 _LINE_ROWS = WARP // _LINE_PIECES  # of which the lanes of a warp copy a line each
-# Bytes of L2 that warps with neighbouring parts fill together. On an H200, one row of 8192 takes 12.3 us if each asks for
-# all of them and 12.9 if for its own alone, eight rows 12.7 and 13.4, sixteen 14.9 and 15.5; more of them make no difference.
+# Bytes of an L2 line, which warps with neighbouring parts fill together: each requests the whole line.
 _LINE, _LINE_PTX = 128, 74
 _SHARED = ir.PointerType(addrspace=3)
-# Rounds whose short parts are copied at a time. On an H200, eight rows of 8192 take 12.36 us then and 12.61 with one, twelve 14.18 and
-# 14.60, sixteen 14.18 and 14.51, nine 14.41 and 14.37. With four, sixteen take 15.58, where they take 14.93 with two: more than memory
-# brings is asked for at once.
+# Rounds whose short parts are copied at a time. With more, requests queue up faster than memory serves them.
 _TOGETHER = 2
-_MOST_AT_ONCE = 4  # rounds of an iteration: on an H200, eight rows of 8192 take 13.2 us, and 13.6 with two
-_MOST_IN_REGISTERS = 8  # and where weights go straight to registers: sixteen rows take 14.3 us, and 14.9 with four
+_MOST_AT_ONCE = 4  # rounds of an iteration
+_MOST_IN_REGISTERS = 8  # rounds of an iteration where weights are loaded straight to registers
 
 
 @dataclasses.dataclass(frozen=True)
