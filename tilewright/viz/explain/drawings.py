@@ -29,6 +29,18 @@ def quantity(number: float, unit: str) -> str:
   return f"{number:.3g} {unit}"
 
 
+def number(value: float) -> str:
+  """Three significant digits, never in exponential notation: 0.625, 32.8, 1,410."""
+  return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _ticks(end: float) -> list[float]:
+  """Three to six round times from 0 to `end`: multiples of 1, 2 or 5 of a power of ten."""
+  decade = 10.0 ** math.floor(math.log10(end))
+  step = next(s for s in (decade / 5, decade / 2, decade, 2 * decade) if end / s <= 5.5)
+  return [k * step for k in range(int(end / step * (1 + 1e-9)) + 1)]
+
+
 def timeline(t: Timeline) -> str:
   """The first steps of an instance: one row each for loads, arithmetic and stores."""
   end = max((s.end for s in t.spans), default=0.0) or 1.0
@@ -49,20 +61,20 @@ def timeline(t: Timeline) -> str:
       )
   bottom = 8 + len(_LANES) * (_ROW + 4)
   parts.append(f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>')
-  for k in range(5):
-    anchor = "end" if k == 4 else "start" if k == 0 else "middle"
-    parts.append(_text(x(end * k / 4), bottom + 15, duration(end * k / 4) if k else "0", anchor))
+  for tick in _ticks(end):
+    anchor = "start" if tick == 0 else "end" if x(tick) > WIDTH - _RIGHT - 24 else "middle"
+    parts.append(_text(x(tick), bottom + 15, duration(tick) if tick else "0", anchor))
   return _svg(bottom + 22, parts)
 
 
 def roofline(r: Roofline) -> str:
   """Operations per second over operations per byte, both logarithmic: the roof of a device, and where the kernel stands below it."""
   ridge = r.peak / r.bandwidth
-  points = [("each array once", r.flops / r.nbytes), ("as instances ask", r.flops / r.traffic)]
+  points = [("each array once", r.flops / r.nbytes), ("every load of a block", r.flops / r.traffic)]
   inside = [ridge, *(i for _, i in points if i > 0)]
   low, high = 10 ** math.floor(math.log10(min(inside)) - 0.3), 10 ** math.ceil(math.log10(max(inside)) + 0.3)
   top, floor = r.peak * 2, min(low * r.bandwidth, r.peak / 10)
-  height, bottom = 220, 190
+  height, bottom = 242, 190
   x = lambda i: _LEFT + (WIDTH - _LEFT - _RIGHT) * math.log(i / low) / math.log(high / low)
   y = lambda f: bottom - (bottom - 12) * math.log(max(f, floor) / floor) / math.log(top / floor)
   parts = [
@@ -70,17 +82,20 @@ def roofline(r: Roofline) -> str:
     f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom}" y2="{bottom}"/>',
     _text(WIDTH - _RIGHT, y(r.peak) - 6, f"{quantity(r.peak, 'FLOP/s')}, {r.peak_name}", "end"),
     _text(x(low) + 34, y(low * r.bandwidth) - 4, quantity(r.bandwidth, "B/s"), "start"),
-    _text(_LEFT - 8, y(r.peak) + 4, quantity(r.peak, ""), "end"),
   ]
+  for k in range(math.ceil(math.log10(floor)), math.floor(math.log10(top)) + 1):
+    parts.append(_text(_LEFT - 8, y(10.0**k) + 4, quantity(10.0**k, "").rstrip(), "end"))
   decades = range(round(math.log10(low)), round(math.log10(high)) + 1)
   for k in decades:
     parts.append(_text(x(10.0**k), bottom + 15, f"{10.0**k:g}", "end" if k == decades[-1] else "middle"))
-  parts.append(_text((WIDTH + _LEFT) / 2, bottom + 28, "operations per byte", "middle"))
-  for n, (name, intensity) in enumerate(points):
-    if intensity <= 0:
-      continue
+  parts.append(_text((WIDTH + _LEFT) / 2, bottom + 28, "FLOP per byte; vertical: FLOP/s", "middle"))
+  shown = [(n, name, intensity) for n, (name, intensity) in enumerate(points) if intensity > 0]
+  for at, (n, name, intensity) in zip((_LEFT + 6, (WIDTH + _LEFT) / 2 + 6), shown):
+    parts.append(f'<circle class="point{n}" cx="{at:g}" cy="{bottom + 44}" r="5"/>')
+    parts.append(_text(at + 10, bottom + 48, f"{name}: {number(intensity)} FLOP/B", "start"))
+  for n, name, intensity in shown:
     at = min(r.peak, intensity * r.bandwidth)
-    title = f"{name}: {intensity:.3g} operations per byte, at most {quantity(at, 'FLOP/s')}"
+    title = f"{name}: {number(intensity)} operations per byte, at most {quantity(at, 'FLOP/s')}"
     parts.append(
       f'<g><title>{title}</title><line class="drop" x1="{x(intensity):.1f}" x2="{x(intensity):.1f}" y1="{y(at):.1f}" y2="{bottom}"/>'
       f'<circle class="point{n}" cx="{x(intensity):.1f}" cy="{y(at):.1f}" r="5"/></g>'

@@ -52,7 +52,9 @@ def _parts(kernel: Explained) -> Iterator[str]:
     )
   if kernel.roofline is not None:
     yield _figure(
-      f"Roofline of the {kernel.roofline.device}", drawings.roofline(kernel.roofline), _of_roofline(kernel.roofline)
+      f"Roofline of the {kernel.roofline.device.upper()}",
+      drawings.roofline(kernel.roofline),
+      _of_roofline(kernel.roofline),
     )
   if kernel.shared_limit:
     yield _shared(kernel.buffers, kernel.shared_limit, numbers)
@@ -98,18 +100,19 @@ def _figure(title: str, drawing: str, text: str) -> str:
 
 def _of_timeline(t: Timeline) -> str:
   steps = f"{t.num_steps:,} step{'s' * (t.num_steps != 1)}"
-  shown = " The first steps are shown." if any(s.step >= 0 for s in t.spans) and t.num_steps > 12 else ""
-  ahead = f"Blocks of {t.ahead} steps have a place at a time. " if t.num_steps > 1 else ""
+  shown = ", of which the first are shown" if any(s.step >= 0 for s in t.spans) and t.num_steps > 12 else ""
+  ahead = f" Memory holds the blocks of {t.ahead} steps." if t.num_steps > 1 else ""
   return (
-    f"{t.instances:,} instances of {steps}, {t.at_a_time:,} of them at a time. {ahead}An instance takes {duration(t.instance_seconds)}, "
-    f"the kernel {duration(t.seconds)}, by the device's bandwidth and rates; latencies are left out.{shown}"
+    "Predicted from the device's bandwidth and peak rates, without latencies: not a measurement. "
+    f"An instance has {steps}{shown}, and takes {duration(t.instance_seconds)}.{ahead} The kernel has {t.instances:,} instances, "
+    f"{t.at_a_time:,} at a time, and takes {duration(t.seconds)}."
   )
 
 
 def _of_roofline(r: Roofline) -> str:
   return (
-    f"{quantity(r.flops, 'FLOP')}, {quantity(r.nbytes, 'B')} with each array once ({r.flops / r.nbytes:.3g} operations per byte) and "
-    f"{quantity(r.traffic, 'B')} as instances ask for blocks, part of it from L2. At least {duration(r.bound)}, bound by "
+    f"The kernel does {quantity(r.flops, 'FLOP')}. It moves {quantity(r.nbytes, 'B')} if each array is read or written once, and "
+    f"{quantity(r.traffic, 'B')} if every load of a block counts, part of them from L2. At least {duration(r.bound)}, bound by "
     f"{'arithmetic' if r.flops / r.peak > r.nbytes / r.bandwidth else 'memory'}."
   )
 
