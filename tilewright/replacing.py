@@ -6,7 +6,7 @@
     ...
     tilewright.replace_pallas()                                     # or once, for the rest of the process
 
-An import of `jax.experimental.pallas`, `.tpu`, `.triton`, `.mosaic_gpu`, `.fuser` or `.tpu_sc` finds a `StandIn`: a
+An import of `jax.experimental.pallas`, `.tpu`, `.triton`, `.mosaic_gpu`, `.fuser` or `.tpu_sc` finds a `ReplacementModule`: a
 module of that name whose attributes are those of our module. A finder in front of `sys.meta_path` makes them;
 everything else is found as always, so the kernels below `jax.experimental.pallas.ops` are loaded from where JAX keeps
 them, and import the stand-ins in turn. Nothing is written to disk.
@@ -53,23 +53,23 @@ PROGRAMS = (f"{PALLAS}.ops",)
 ABSENT = (MOSAIC, f"{MOSAIC}.gpu", f"{MOSAIC}.gpu.profiler")
 
 
-class StandIn(types.ModuleType):
+class ReplacementModule(types.ModuleType):
   """A module with the names of another one. A name that is missing there is an error that says whose name it is."""
 
   def __init__(self, name: str, ours: str | None):
     super().__init__(name, f"Stands in for `{name}`: {f'the names of `{ours}`' if ours else 'it has no names'}.")
-    self.__stands_for__ = importlib.import_module(ours) if ours else types.ModuleType(name)
+    self.__replaces__ = importlib.import_module(ours) if ours else types.ModuleType(name)
 
   def __getattr__(self, name: str) -> Any:
     if not name.startswith("__"):  # its place in the import system is its own
       try:
-        return getattr(self.__stands_for__, name)
+        return getattr(self.__replaces__, name)
       except AttributeError:
         pass
     raise AttributeError(_missing(self.__name__, name))
 
   def __dir__(self) -> list[str]:
-    return sorted({*super().__dir__(), *dir(self.__stands_for__)})
+    return sorted({*super().__dir__(), *dir(self.__replaces__)})
 
 
 def _missing(module: str, name: str) -> str:
@@ -84,7 +84,7 @@ def _missing(module: str, name: str) -> str:
 
 class _Loader(importlib.abc.Loader):
   def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-    return StandIn(spec.name, MODULES.get(spec.name))
+    return ReplacementModule(spec.name, MODULES.get(spec.name))
 
   def exec_module(self, module: types.ModuleType) -> None:
     """A stand-in has its names from the start."""

@@ -15,7 +15,7 @@ from tilewright.hlo.passes import block_scaling, run_passes
 from tilewright.hlo.passes.base import compiling_for
 from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resources
 from tilewright.hlo.passes.manager import PassFailed
-from tilewright.runtime import cuda, offers
+from tilewright.runtime import cuda, plugins
 
 MXFP8 = """ENTRY e {
   x = f8e4m3fn[2,5,64] parameter(0)
@@ -74,7 +74,7 @@ def library(instruction, values):
 
 @pytest.fixture
 def no_kernels(monkeypatch):
-  offers.take("block_scaling")
+  plugins.load("block_scaling")
   monkeypatch.setattr(block_scaling, "KERNELS", {})
 
 

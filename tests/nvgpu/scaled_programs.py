@@ -12,7 +12,7 @@ from tilewright import pallas as pl
 from tilewright.numerics import dot as numerics_dot
 from tilewright.numerics import words
 from tilewright.numerics.formats import F4E2M1FN
-from tilewright.numerics.launch import How
+from tilewright.numerics.launch import Execution
 from tilewright.pallas import nvgpu
 
 S = jax.ShapeDtypeStruct
@@ -49,7 +49,7 @@ def weights(x: Any, data: Any, scales: Any, bn: int = 32, warps: int = 8, f: Any
 def matmul(a: Any, b: Any, out_dtype: Any = F32) -> Any:
   """Two block-scaled matrices with k last, (m, k) and (n, k): blocks of both, added up along the last dimension of the grid."""
   numbers = (((1,), (1,)), ((), ()))
-  return numerics_dot.contract(numbers, out_dtype, How("gpu"), a, b)
+  return numerics_dot.contract(numbers, out_dtype, Execution("gpu"), a, b)
 
 
 def quantised(shape: tuple[int, int], recipe: str) -> Any:

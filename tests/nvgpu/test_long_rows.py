@@ -17,7 +17,7 @@ WAYS = {"one chunk": (3, 77), "a CTA for each row": (9, 301), "a CTA for each ch
 @pytest.fixture(autouse=True)
 def on_a_small_gpu(monkeypatch):
   monkeypatch.setitem(targets.NATIVE, "cpu", emulated.run)
-  monkeypatch.setattr(calling, "how", lambda interpret, native: calling.How(False, None, True))
+  monkeypatch.setattr(calling, "execution", lambda interpret, native: calling.Execution(False, None, True))
   for name, value in {
     "_SHORTEST": 32,
     "_MAX_CHUNK": 128,
@@ -44,7 +44,7 @@ def close(found, expected, dtype):
 def test_softmax_and_norms(way, dtype):
   rows, width = WAYS[way]
   x, scale, shift = normal(rows, width, dtype=dtype), *(normal(width, dtype=dtype, seed=s) for s in (1, 2))
-  assert long_rows.applies(calling.How(False, None, True), x)
+  assert long_rows.applies(calling.Execution(False, None, True), x)
   exact, s, h = (np.asarray(z, np.float64) for z in (x, scale, shift))
   e = np.exp(exact - exact.max(1, keepdims=True))
   weights = e / e.sum(1, keepdims=True)
@@ -67,6 +67,6 @@ def test_a_row_of_infinities_is_what_it_is_in_jax():
 
 
 def test_short_even_rows_are_taken_several_at_a_time():
-  how = calling.How(False, None, True)
-  assert not long_rows.applies(how, jnp.ones((64, 64), jnp.bfloat16))
-  assert not long_rows.applies(calling.How(False, None, False), jnp.ones((64, 1001), jnp.bfloat16))
+  execution = calling.Execution(False, None, True)
+  assert not long_rows.applies(execution, jnp.ones((64, 64), jnp.bfloat16))
+  assert not long_rows.applies(calling.Execution(False, None, False), jnp.ones((64, 1001), jnp.bfloat16))

@@ -21,7 +21,7 @@ from tilewright.target import nvgpu
 
 BF16 = jnp.bfloat16
 KEYS, QUERIES, DEPTH = 256, 256, 32
-PLAN = Plan(calling.How(False, True, True), DEPTH**-0.5, None, 0, KEYS - QUERIES, 64, 64)
+PLAN = Plan(calling.Execution(False, True, True), DEPTH**-0.5, None, 0, KEYS - QUERIES, 64, 64)
 archs = pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
 
 

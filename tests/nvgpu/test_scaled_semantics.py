@@ -15,7 +15,7 @@ from scaled_programs import matmul
 from tilewright import numerics
 from tilewright import pallas as pl
 from tilewright.numerics import dot, gpu_dot
-from tilewright.numerics.launch import How
+from tilewright.numerics.launch import Execution
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.passes import matmul_plans
@@ -41,7 +41,7 @@ def exact(x):
 def holds(a, b, axis=1, warps=None):
   """The kernel's result is within (k + 8) roundings of the sum of magnitudes; operands need no work before the kernel."""
   numbers = (((1,), (axis,)), ((), ()))
-  ((kernel, native),) = natives(lambda a, b: dot.contract(numbers, F32, How("gpu"), a, b), a, b)
+  ((kernel, native),) = natives(lambda a, b: dot.contract(numbers, F32, Execution("gpu"), a, b), a, b)
   scales = [x.global_scale for x in (a, b) if isinstance(x, numerics.QArray) and x.global_scale is not None]
   whole = [np.asarray(np.prod([np.float32(s) for s in scales]), np.float32).reshape(1, 1)] if scales else []
   warps = warps or kernel.compiler_params.num_warps
@@ -61,7 +61,7 @@ def test_a_few_rows_times_packed_weights(recipe, m, n, k):
 def test_matrices_of_a_stack_have_global_scales_of_their_own():
   x, w = normal(2, 256, dtype=BF16), normal(2, 16, 256, seed=1) * jnp.asarray([1.0, 100.0])[:, None, None]
   q = jax.vmap(lambda w: numerics.quantize(w, "nvfp4"))(w)
-  contract = lambda x, q: dot.contract((((1,), (2,)), ((), ())), F32, How("gpu"), x, q)
+  contract = lambda x, q: dot.contract((((1,), (2,)), ((), ())), F32, Execution("gpu"), x, q)
   ((kernel, native),) = natives(contract, x, q)
   rows = [np.asarray(z).reshape(32, -1) for z in members(q)]
   scales = np.repeat(q.global_scale, 16)[None]
@@ -100,9 +100,9 @@ def test_rounds_ahead_are_taken_in_order(k, warps):
 )
 def test_weights_go_straight_to_registers_where_most_of_a_round_is_x(recipe, m, n, k, warps, monkeypatch):
   monkeypatch.setattr(gpu_dot, "few_blocks", lambda *_: (32, 1))
-  how = {"block": 32, "scale_format": "f8e4m3fn"} if recipe == "int4" else {}
-  x, w = normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe, **how)
-  ((_, native),) = natives(lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), x, w), x, w)
+  execution = {"block": 32, "scale_format": "f8e4m3fn"} if recipe == "int4" else {}
+  x, w = normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe, **execution)
+  ((_, native),) = natives(lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, Execution("gpu"), x, w), x, w)
   is_straight = "ld.global.L1::no_allocate" in nvgpu.compile_ptx(native, "sm_90a", warps)[0]
   assert is_straight == (k != 384 and n != 40)
   holds(x, w, warps=warps)
@@ -236,7 +236,7 @@ def test_far_scales_and_nans_come_through_registers():
   a, b = (numerics.quantize(normal(128, 256, seed=seed), "mxfp8") for seed in range(2))
   a = dataclasses.replace(a, scales=a.scales.at[1].set(low).at[2].set(high).at[3, 5].set(jnp.nan))
   b = dataclasses.replace(b, scales=b.scales.at[4].set(high).at[5].set(low).at[6, 2].set(jnp.nan))
-  ((_, native),) = natives(lambda a, b: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), a, b), a, b)
+  ((_, native),) = natives(lambda a, b: dot.contract((((1,), (1,)), ((), ())), F32, Execution("gpu"), a, b), a, b)
   (got,) = run(native, *members(a), *members(b), arch="sm_90a")
   left, right = (np.asarray(q.data, np.float64) * np.repeat(np.asarray(q.scales, np.float64), 32, 1) for q in (a, b))
   size = np.abs(left) @ np.abs(right).T
@@ -249,7 +249,7 @@ def test_far_scales_and_nans_come_through_registers():
 def test_a_nan_scale_reaches_its_own_column_only():
   w = numerics.quantize(normal(16, 256, seed=1).at[5, 20].set(jnp.nan), "nvfp4", global_scale=None)
   ((kernel, native),) = natives(
-    lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), x, w), jnp.ones((1, 256), BF16), w
+    lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, Execution("gpu"), x, w), jnp.ones((1, 256), BF16), w
   )
   warps = kernel.compiler_params.num_warps
   (got,) = run(native, np.ones((1, 256), BF16), w.data, w.scales, arch="sm_90a", num_warps=warps)
@@ -274,7 +274,7 @@ def test_every_power_of_two_is_a_scale():
   scales = jnp.broadcast_to(codes[:, None], (256, k // 32)).view(jnp.float8_e8m0fnu)
   w = numerics.QArray(data, scales, None, numerics.formats.F8E4M3FN, 32, -1, k)
   x = jnp.ones((1, k), BF16)
-  ((kernel, native),) = natives(lambda a, b: dot.contract((((1,), (1,)), ((), ())), F32, How("gpu"), a, b), x, w)
+  ((kernel, native),) = natives(lambda a, b: dot.contract((((1,), (1,)), ((), ())), F32, Execution("gpu"), a, b), x, w)
   (got,) = run(native, x, data, scales, arch="sm_90a", num_warps=kernel.compiler_params.num_warps)
   wanted = np.where(np.arange(256) == 255, np.nan, -1.5 * 2.0 ** (np.arange(256) - 127.0))
   np.testing.assert_array_equal(np.asarray(got, np.float64).reshape(-1), wanted.astype(np.float32))

@@ -70,8 +70,8 @@ def test_boxes_bring_every_element_to_where_its_layout_has_it(part):
   array = View(
     None, strides(shape), dtype, None, home=Array(3, shape), along=tuple(Along(s, d) for d, s in enumerate(starts))
   )
-  how = dict(tiled=layout) if layout.swizzle.bits else dict(home=layout)
-  boxes = tma_copies.plan(array, View(None, strides(size), dtype, None, along=whole(layout), **how), size)
+  execution = dict(tiled=layout) if layout.swizzle.bits else dict(home=layout)
+  boxes = tma_copies.plan(array, View(None, strides(size), dtype, None, along=whole(layout), **execution), size)
   assert boxes is not None and boxes.tensor_map.array == 3
   assert boxes.nbytes == math.prod(size) * itemsize
   wanted = {

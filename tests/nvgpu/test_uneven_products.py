@@ -19,7 +19,7 @@ from tilewright.target.nvgpu.passes import matmul_plans
 from tilewright.tile.ranges import always_inside
 
 BF16, F32 = jnp.bfloat16, jnp.float32
-HOW = calling.How(False, True, True)
+HOW = calling.Execution(False, True, True)
 
 
 def operands(m, n, k, dtype, turned=(False, False)):

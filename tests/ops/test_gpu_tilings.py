@@ -18,7 +18,7 @@ from tests.support.attention_cases import CASES, attention64
 from tilewright import ops
 from tilewright.ops import calling, grouped_matmul_gpu
 from tilewright.ops.attention_gpu import Band
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 
 BF16, F32 = jnp.bfloat16, jnp.float32
 dtypes = pytest.mark.parametrize("dtype", [BF16, F32], ids=lambda d: d.__name__)
@@ -170,8 +170,8 @@ def test_sums_over_rows_are_those_of_all_groups(dtype):
 
 
 def test_a_program_for_other_platforms_holds_the_portable_lowering_of_the_same_kernel():
-  how = How(interpret=True, native=None, on_gpu=True)
+  execution = Execution(interpret=True, native=None, on_gpu=True)
   x, w, sizes = random(0, 20, 32), random(1, 2, 32, 16), jnp.array([5, 9], jnp.int32)
-  found = grouped_matmul_gpu.grouped(how, False, x, w, sizes)
+  found = grouped_matmul_gpu.grouped(execution, False, x, w, sizes)
   expected = np.concatenate([exact(x)[:5] @ exact(w)[0], exact(x)[5:14] @ exact(w)[1], np.zeros((6, 16))])
   within(found, expected, F32, np.abs(expected).max(), 2)

@@ -29,7 +29,7 @@ _LARGER = (30.0, 1000.0)  # scores and slopes are tested at these sizes too, whe
 
 
 @dataclasses.dataclass(frozen=True)
-class Use:
+class ScoreProduct:
   """A product with one operand that is computed of scores: `side` is the number of that operand."""
 
   dot: Node
@@ -56,11 +56,11 @@ class Match:
   scale: float
   band: Band
   rows: dict[Node, Rows]  # of each product
-  out: Use | None
-  dv: Use | None = None
+  out: ScoreProduct | None
+  dv: ScoreProduct | None = None
   dp: Node | None = None
-  dq: Use | None = None
-  dk: Use | None = None
+  dq: ScoreProduct | None = None
+  dk: ScoreProduct | None = None
 
   @property
   def pairs(self) -> int:
@@ -119,7 +119,7 @@ def _slice(root: Node, max_nodes: int = 200) -> _Slice:
 def find(view: View) -> list[Match | tuple[Node, str]]:
   """Every attention of a computation; of scores that might be one but are not, why."""
   dots = [n for n in view.nodes if _is_simple(n)]
-  slices = {Use(d, side): _slice(d.operands[side]) for d in dots for side in (0, 1)}
+  slices = {ScoreProduct(d, side): _slice(d.operands[side]) for d in dots for side in (0, 1)}
   found: list[Match | tuple[Node, str]] = []
   for scores in dots:
     weights = [u for u, s in slices.items() if s.dots == {scores} and not s.leaves]
@@ -137,9 +137,11 @@ def _has_exponential(s: _Slice) -> bool:
   return any(n.opcode == "exponential" for n in s.nodes)
 
 
-def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: dict[Use, _Slice]) -> Match:
-  out: Use | None = None
-  dv: Use | None = None
+def _match(
+  scores: Node, weights: Sequence[ScoreProduct], slopes: Sequence[ScoreProduct], slices: dict[ScoreProduct, _Slice]
+) -> Match:
+  out: ScoreProduct | None = None
+  dv: ScoreProduct | None = None
   first: _Weights | None = None
   orders: dict[Node, tuple[int, ...]] = {}
   for use in weights:
@@ -161,8 +163,8 @@ def _match(scores: Node, weights: Sequence[Use], slopes: Sequence[Use], slices: 
   if first is None:
     raise Refused("the weights are not a softmax of scores")
   orders[scores] = tuple(range(len(first.queries)))
-  dq: Use | None = None
-  dk: Use | None = None
+  dq: ScoreProduct | None = None
+  dk: ScoreProduct | None = None
   dp: Node | None = None
   for use in slopes:
     if not _has_exponential(slices[use]):
@@ -209,7 +211,7 @@ def _rows(order: Sequence[int], sizes: Sequence[int], position: int) -> Rows:
   return math.prod(before), sizes[position], math.prod(after)
 
 
-def _once(before: Use | None, use: Use) -> Use:
+def _once(before: ScoreProduct | None, use: ScoreProduct) -> ScoreProduct:
   if before is not None:
     raise Refused("the gradient of the scores multiplies several arrays")
   return use
@@ -242,7 +244,7 @@ def _check(match: Match) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class BatchedView:
   """A value as (batch, length, depth): `order` is the permutation of its dimensions that makes it so."""
 
   node: Node
@@ -250,19 +252,19 @@ class Place:
   sizes: tuple[int, int, int]
 
 
-def operand_place(dot: Node, side: int, contracts_length: bool) -> Place:
+def operand_place(dot: Node, side: int, contracts_length: bool) -> BatchedView:
   x = dot.operands[side]
   batch, (contracted,), (free,) = dot.attrs["batch"][side], dot.attrs["contract"][side], free_dims(dot, side)
   length, depth = (contracted, free) if contracts_length else (free, contracted)
-  return Place(x, (*batch, length, depth), (math.prod(x.dims[d] for d in batch), x.dims[length], x.dims[depth]))
+  return BatchedView(x, (*batch, length, depth), (math.prod(x.dims[d] for d in batch), x.dims[length], x.dims[depth]))
 
 
-def result_place(use: Use) -> Place:
+def result_place(use: ScoreProduct) -> BatchedView:
   """The result of a product has batches, then the free dimension of the left operand, then that of the right one."""
   dims = use.dot.dims
   batch = tuple(range(len(dims) - 2))
   length, depth = (len(dims) - 2, len(dims) - 1) if use.side == 0 else (len(dims) - 1, len(dims) - 2)
-  return Place(use.dot, (*batch, length, depth), (math.prod(dims[d] for d in batch), dims[length], dims[depth]))
+  return BatchedView(use.dot, (*batch, length, depth), (math.prod(dims[d] for d in batch), dims[length], dims[depth]))
 
 
 def base_of(node: Node) -> Node:
@@ -282,7 +284,7 @@ def widens(node: Node) -> bool:
   )
 
 
-def same_array(a: Place, b: Place) -> bool:
+def same_array(a: BatchedView, b: BatchedView) -> bool:
   """Whether two values are the same array (batch, length, depth), though moved in other ways."""
   base = base_of(a.node)
   if base is not base_of(b.node) or a.sizes != b.sizes:
@@ -308,7 +310,7 @@ def same_array(a: Place, b: Place) -> bool:
 class _Weights:
   """The operations from scores to one operand of a product, tested to be softmax(scale · scores) where a mask leaves them."""
 
-  def __init__(self, scores: Node, use: Use, part: _Slice):
+  def __init__(self, scores: Node, use: ScoreProduct, part: _Slice):
     self.scores, self.use = scores, use
     root = use.dot.operands[use.side]
     self.masks = masks_of(part.nodes)
@@ -356,7 +358,9 @@ class _Weights:
     )
 
 
-def contracts_keys(axes: Axes, scores: Node, use: Use, root: Node, keys_last: bool) -> tuple[bool, tuple[int, ...]]:
+def contracts_keys(
+  axes: Axes, scores: Node, use: ScoreProduct, root: Node, keys_last: bool
+) -> tuple[bool, tuple[int, ...]]:
   """Whether a product adds up over keys, or over queries, and the order in which it has the parts of queries.
 
   Its batches must be those of the scores.
@@ -400,7 +404,7 @@ def _scale(w: np.ndarray, s: np.ndarray, seen: np.ndarray) -> float:
   raise Refused("a query attends to one key only")
 
 
-def _slopes_contract_keys(first: _Weights, use: Use, part: _Slice, dp: Node) -> tuple[bool, tuple[int, ...]]:
+def _slopes_contract_keys(first: _Weights, use: ScoreProduct, part: _Slice, dp: Node) -> tuple[bool, tuple[int, ...]]:
   """Tests that slopes are scale · w (p - sum(w p)); gives whether their product is over keys, and its order of rows."""
   scores, root = first.scores, use.dot.operands[use.side]
   masks = masks_of(part.nodes)

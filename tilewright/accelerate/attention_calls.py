@@ -13,7 +13,16 @@ from typing import Any
 import jax.numpy as jnp
 
 from tilewright.accelerate import axes, emit, library, tiles
-from tilewright.accelerate.attention import Match, Place, Rows, Use, base_of, operand_place, result_place, same_array
+from tilewright.accelerate.attention import (
+  BatchedView,
+  Match,
+  Rows,
+  ScoreProduct,
+  base_of,
+  operand_place,
+  result_place,
+  same_array,
+)
 from tilewright.accelerate.calls import Codes, call_of, readable, remove_dead, replace
 from tilewright.accelerate.graph import (
   Graph,
@@ -80,7 +89,7 @@ class Rewrite:
 
     (out, lse), names = library.call(forward, [q, k, v], first, self.platform, self.codes)
     self.names += names
-    results: list[tuple[Use, Instruction]] = []
+    results: list[tuple[ScoreProduct, Instruction]] = []
     if m.out is not None:
       order = rows[m.out.dot]
       (result,), _ = library.call(lambda x: _matrices(x, order), [out], first, self.platform, self.codes)
@@ -134,10 +143,10 @@ class Rewrite:
     sizes: list[tuple[int, ...]] = [(1, q.shape.dimensions[0] * before * after, length, q.shape.dimensions[2])]
     sizes += [(1, *o.shape.dimensions) for o in (k, v)]
     shapes: list[Any] = [_Shaped(s, dtype) for s in sizes]
-    how = calling.How(False, None, self.platform != "cpu")
+    how = calling.Execution(False, None, self.platform != "cpu")
     return plan_for(shapes[0], shapes[1], shapes[2], self.match.scale, band.left, band.right, 0, how)
 
-  def _values(self) -> Place:
+  def _values(self) -> BatchedView:
     m = self.match
     if m.out is not None:
       return operand_place(m.out.dot, 1 - m.out.side, True)
@@ -164,7 +173,7 @@ class Rewrite:
     if any(h.is_root for h in homes) and len(homes) > 1:
       raise Refused("a product of it is the result of the program")
 
-  def _array(self, place: Place, before: Instruction) -> Instruction:
+  def _array(self, place: BatchedView, before: Instruction) -> Instruction:
     """A value as (batch, length, depth), row-major: one that lies in memory so, or else a transposition."""
     source, order = self._source(place, before)
     element_type, dims = source.shape.element_type, source.shape.dimensions
@@ -177,13 +186,13 @@ class Rewrite:
     transposed = Shape.array(element_type, tuple(dims[d] for d in order))
     return _bitcast(_transposed(plain, transposed, permutation, before), flat, before)
 
-  def _source(self, place: Place, before: Instruction) -> tuple[Instruction, tuple[int, ...]]:
+  def _source(self, place: BatchedView, before: Instruction) -> tuple[Instruction, tuple[int, ...]]:
     """An instruction that has this array, and its dimensions as (batch, length, depth)."""
     base, found = base_of(place.node), []
     for node, home in self.view.home.items():
       if base_of(node) is base and self.position[home] < self.position[before]:
         minor_last = physical_order(home.shape)
-        if _cut(node, minor_last, place.sizes) and same_array(Place(node, minor_last, place.sizes), place):
+        if _cut(node, minor_last, place.sizes) and same_array(BatchedView(node, minor_last, place.sizes), place):
           found.append((home, minor_last))
     if found:
       return min(found, key=lambda f: f[0].shape.byte_size)
@@ -224,7 +233,7 @@ class Rewrite:
     sources = [n.source for n in graph.leaves if n.source is not None]
     return call_of(code, sources, emit.result_shapes(graph, tiling), f"tilewright_{name}", before)
 
-  def _put(self, use: Use, value: Instruction, replaced: dict[Instruction, Instruction]) -> None:
+  def _put(self, use: ScoreProduct, value: Instruction, replaced: dict[Instruction, Instruction]) -> None:
     """A result (batch, length, depth), row-major, in place of a product."""
     home, place = self._home(use.dot), result_place(use)
     shape, computation = home.shape, home.parent

@@ -119,7 +119,7 @@ def insert(
     value = call
     if is_tuple:
       value = element_of(computation, call, k)
-    if k in tiling.sums:
+    if k in tiling.partial_sums:
       value = _added(computation, value, len(partial_sizes(tiling, k)), output.shape)
     replace(output.source, output.index, value, replaced)
   return call
@@ -137,7 +137,7 @@ def overwritten(
   That is so where every op is elementwise and the operand has the shape, the type, and the order in memory of the result. Nothing but the
   members of the region may use it.
   """
-  if tiling.sums or len(graph.outputs) != 1 or not layouts_are_settled.get():
+  if tiling.partial_sums or len(graph.outputs) != 1 or not layouts_are_settled.get():
     return None
   (output,) = graph.outputs
   if any(n.opcode not in (*ELEMENTWISE, "leaf", "constant", "iota", "broadcast") for n in graph.nodes):

@@ -40,8 +40,8 @@ def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str) -> NativeKernel:
   inputs = [Array(_memory_order(axes, n, _shape(n)), (), n.dtype, f"operand {k}") for k, n in enumerate(graph.leaves)]
   outputs = [
     Array(
-      _memory_order(axes, o.node, o.shape) if k not in tiling.sums else axes.of(o.node),
-      tiling.sums[k].over if k in tiling.sums else (),
+      _memory_order(axes, o.node, o.shape) if k not in tiling.partial_sums else axes.of(o.node),
+      tiling.partial_sums[k].over if k in tiling.partial_sums else (),
       o.node.dtype,
       f"result {k}",
     )
@@ -59,7 +59,7 @@ def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str) -> NativeKernel:
       emitter.emit(node)
   for k, (output, ref) in enumerate(zip(graph.outputs, body.params[len(inputs) :])):
     value = emitter.values[output.node]
-    if k in tiling.sums:
+    if k in tiling.partial_sums:
       emitter.add(ref, value)
     else:
       order = emitter.order(output.node, physical_order(output.shape))
@@ -345,7 +345,7 @@ def result_shapes(graph: Graph, tiling: Tiling) -> list[Shape]:
   found = []
   for k, output in enumerate(graph.outputs):
     shape = laid_out(output.shape)
-    if k in tiling.sums:
+    if k in tiling.partial_sums:
       shape = Shape.array(shape.element_type, (*partial_sizes(tiling, k), *shape.dimensions))
     found.append(shape)
   return found

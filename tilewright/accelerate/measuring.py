@@ -153,7 +153,9 @@ def as_call(code: Code, graph: Graph, tiling: Tiling) -> Callable[..., list[Any]
 
   def call(*leaves: Any) -> list[Any]:
     found = jax.ffi.ffi_call(code.target, results)(*leaves, **attributes)[:count]
-    return [x.sum(tuple(range(len(partial_sizes(tiling, k))))) if k in tiling.sums else x for k, x in enumerate(found)]
+    return [
+      x.sum(tuple(range(len(partial_sizes(tiling, k))))) if k in tiling.partial_sums else x for k, x in enumerate(found)
+    ]
 
   return call
 

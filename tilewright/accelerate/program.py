@@ -20,7 +20,7 @@ from tilewright.accelerate.calls import Codes, insert, readable, remove_dead
 from tilewright.accelerate.costs import attention_times, depthwise_times
 from tilewright.accelerate.emit import emit, result_shapes
 from tilewright.accelerate.graph import Refused
-from tilewright.accelerate.regions import Finder, Left, Planned
+from tilewright.accelerate.regions import Finder, LeftToXla, RegionPlan
 from tilewright.accelerate.report import Decision, ModuleReport
 from tilewright.hlo import Computation, Instruction, Module
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES, PrimitiveType
@@ -133,7 +133,7 @@ class _Run:
       changed |= self._convolutions(computation)
     excluded = [i for i in computation.instructions if not self._wanted(i)]
     for plan in Finder(computation, self.machine, self.options.exact, excluded).find():
-      if isinstance(plan, Left):
+      if isinstance(plan, LeftToXla):
         self._leave(plan)
       else:
         changed |= self._take(plan)
@@ -238,7 +238,7 @@ class _Run:
     names = [instruction.metadata, *(c.root.metadata for c in instruction.called_computations if c.is_fusion)]
     return any(m is not None and f"({marker})" in m.op_name for m in names)
 
-  def _leave(self, left: Left) -> None:
+  def _leave(self, left: LeftToXla) -> None:
     predicted = (left.xla_seconds, left.kernel_seconds) if left.kernel_seconds else None
     self.decisions.append(
       Decision(
@@ -246,7 +246,7 @@ class _Run:
       )
     )
 
-  def _take(self, plan: Planned) -> bool:
+  def _take(self, plan: RegionPlan) -> bool:
     name = readable(plan.members[-1].name)
     ops = tuple(n.opcode for n in plan.graph.nodes if n.opcode != "leaf")
     found = Decision(
@@ -272,7 +272,7 @@ class _Run:
     self.decisions.append(dataclasses.replace(found, measured=measured))
     return True
 
-  def _compiled(self, plan: Planned, name: str) -> Any:
+  def _compiled(self, plan: RegionPlan, name: str) -> Any:
     if self.compiling > self.options.compile_seconds:
       raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
     begun = time.perf_counter()

@@ -39,7 +39,7 @@ _MAX_OPERANDS = 24
 
 
 @dataclasses.dataclass(frozen=True)
-class Planned:
+class RegionPlan:
   """A region with its tiles and the two estimates."""
 
   members: tuple[Instruction, ...]
@@ -55,7 +55,7 @@ class Planned:
 
 
 @dataclasses.dataclass(frozen=True)
-class Left:
+class LeftToXla:
   """A region that is left to XLA, and why."""
 
   members: tuple[Instruction, ...]
@@ -75,12 +75,12 @@ class Finder:
     self.machine, self.exact = machine, exact
     self._taken = set(taken)
     self._times: dict[Instruction, float] = {}
-    self._plans: dict[frozenset[Instruction], Planned | str] = {}
+    self._plans: dict[frozenset[Instruction], RegionPlan | str] = {}
     self._incomplete: set[frozenset[Instruction]] = set()
     self.region: dict[Instruction, frozenset[Instruction]] = {}
 
-  def find(self) -> list[Planned | Left]:
-    refused: list[Left] = []
+  def find(self) -> list[RegionPlan | LeftToXla]:
+    refused: list[LeftToXla] = []
     for instruction in self.order:
       if instruction.opcode not in _CANDIDATES or instruction in self._taken:
         continue
@@ -89,7 +89,7 @@ class Finder:
       if instruction.opcode in _DATA_MOVEMENT or not isinstance(plan, str) or own in self._incomplete:
         self.region[instruction] = own
       elif instruction.opcode in ("fusion", "reduce"):
-        refused.append(Left((instruction,), plan))
+        refused.append(LeftToXla((instruction,), plan))
     along = [(e.producer, e.consumer) for e in joining.edges(self.region, self.position)]
     beside = [(a, b) for a, b, _ in joining.readers(self.order, self.region, self.machine.l2 // 4, self.position)]
     for _ in range(3):
@@ -134,7 +134,7 @@ class Finder:
 
   # --- planning --------------------------------------------------------------------------------------------------
 
-  def plan(self, region: frozenset[Instruction]) -> Planned | str:
+  def plan(self, region: frozenset[Instruction]) -> RegionPlan | str:
     if region not in self._plans:
       try:
         self._plans[region] = self._plan(tuple(sorted(region, key=self.position.__getitem__)))
@@ -144,7 +144,7 @@ class Finder:
           self._incomplete.add(region)
     return self._plans[region]
 
-  def _plan(self, members: tuple[Instruction, ...]) -> Planned:
+  def _plan(self, members: tuple[Instruction, ...]) -> RegionPlan:
     graph = build(members)
     if len(graph.nodes) > _MAX_NODES:
       raise Refused(f"{len(graph.nodes)} operations are too many for one kernel")
@@ -154,23 +154,23 @@ class Finder:
       raise Refused("matrix products are left to XLA's library")
     axes = analyse(graph)
     tiling = choose(graph, axes, self.machine)
-    return Planned(members, graph, axes, tiling, self.xla(members), kernel_time(graph, axes, tiling, self.machine))
+    return RegionPlan(members, graph, axes, tiling, self.xla(members), kernel_time(graph, axes, tiling, self.machine))
 
-  def _decided(self) -> list[Planned | Left]:
-    found: list[Planned | Left] = []
+  def _decided(self) -> list[RegionPlan | LeftToXla]:
+    found: list[RegionPlan | LeftToXla] = []
     for region in dict.fromkeys(self.region.values()):
       if all(i.opcode in _DATA_MOVEMENT for i in region):
         continue
       plan = self.plan(region)
       members = tuple(sorted(region, key=self.position.__getitem__))
       if isinstance(plan, str):
-        found.append(Left(members, plan, self.xla(members)))
+        found.append(LeftToXla(members, plan, self.xla(members)))
         continue
       why = self._why_not(plan)
-      found.append(plan if why is None else Left(members, why, plan.xla_seconds, plan.kernel_seconds))
+      found.append(plan if why is None else LeftToXla(members, why, plan.xla_seconds, plan.kernel_seconds))
     return found
 
-  def _why_not(self, plan: Planned) -> str | None:
+  def _why_not(self, plan: RegionPlan) -> str | None:
     callback = next((u for o in plan.graph.outputs for u in o.source.users if is_callback(u)), None)
     if callback is not None:
       return f"%{callback.name} calls back into Python with a value of it"

@@ -49,7 +49,7 @@ def gpu(processors: int) -> Machine:
 
 
 @dataclasses.dataclass(frozen=True)
-class Sum:
+class PartialSum:
   """How an output that is a sum over cut atoms is added up: `over` are these atoms."""
 
   over: tuple[Atom, ...]
@@ -61,7 +61,7 @@ class Tiling:
 
   sizes: dict[Atom, int]
   grid: tuple[Atom, ...]
-  sums: dict[int, Sum]  # by the number of the output
+  partial_sums: dict[int, PartialSum]  # by the number of the output
   steps: int = 1
 
   def size(self, atom: Atom) -> int:
@@ -80,26 +80,30 @@ class Tiling:
     return " x ".join(cut) or "all"
 
 
-def cuttable(graph: Graph, axes: Axes, with_sums: bool = True) -> tuple[list[Atom], dict[int, Sum]]:
+def cuttable(graph: Graph, axes: Axes, with_sums: bool = True) -> tuple[list[Atom], dict[int, PartialSum]]:
   """The atoms that may be cut, slowest varying first as in the largest output, and the outputs that are sums."""
   users = graph.users()
   leaving = [o.node for o in graph.outputs] if with_sums else []
-  sums: dict[int, tuple[Atom, ...]] = {}
+  partial_sums: dict[int, tuple[Atom, ...]] = {}
   for number, output in enumerate(graph.outputs):
     node = output.node
     if node.opcode == "reduce" and not users[node] and leaving.count(node) == 1 and node.attrs["kind"] == "sum":
       kept = axes.of(node)
-      sums[number] = tuple(a for a in axes.of(node.operands[0]) if a not in kept)
-  order = sorted(graph.outputs, key=lambda o: -elements((*axes.of(o.node), *sums.get(graph.outputs.index(o), ()))))
+      partial_sums[number] = tuple(a for a in axes.of(node.operands[0]) if a not in kept)
+  order = sorted(
+    graph.outputs, key=lambda o: -elements((*axes.of(o.node), *partial_sums.get(graph.outputs.index(o), ())))
+  )
   found: list[Atom] = []
   for output in order:
     number = graph.outputs.index(output)
-    source = output.node.operands[0] if number in sums else output.node
+    source = output.node.operands[0] if number in partial_sums else output.node
     found += [a for a in axes.of(source) if not a.whole and a not in found]
   shared = [
-    a for a in found if all(a in axes.of(o.node) or a in sums.get(number, ()) for number, o in enumerate(graph.outputs))
+    a
+    for a in found
+    if all(a in axes.of(o.node) or a in partial_sums.get(number, ()) for number, o in enumerate(graph.outputs))
   ]
-  return shared, {n: Sum(tuple(a for a in over if a in shared)) for n, over in sums.items()}
+  return shared, {n: PartialSum(tuple(a for a in over if a in shared)) for n, over in partial_sums.items()}
 
 
 WHOLE = Tiling({}, (), {})  # one tile has all
@@ -107,7 +111,7 @@ WHOLE = Tiling({}, (), {})  # one tile has all
 
 def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
   """Tile sizes for a region; `Refused` where none fits."""
-  atoms, sums = cuttable(graph, axes, with_sums=not machine.is_gpu)
+  atoms, partial_sums = cuttable(graph, axes, with_sums=not machine.is_gpu)
   if not atoms:
     raise Incomplete("no dimension can be tiled: each is reduced, or missing in an output")
   row = max(_whole(axes, node, atoms) for node in graph.nodes)
@@ -125,7 +129,7 @@ def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
   sizes = _grown(atoms, target, machine)
   _share(atoms, sizes, 1 if machine.is_gpu else 2 * machine.threads)
   grid = [a for a in atoms if sizes[a] < a.size] or [atoms[0]]
-  own = {n: Sum(tuple(a for a in s.over if a in grid)) for n, s in sums.items()}
+  own = {n: PartialSum(tuple(a for a in s.over if a in grid)) for n, s in partial_sums.items()}
   own = {n: s for n, s in own.items() if s.over}
   steps = 1
   if own:
@@ -175,9 +179,11 @@ def _divisor(size: int, near: int) -> int:
   return max(d for d in range(1, near + 1) if size % d == 0)
 
 
-def _steps(grid: Sequence[Atom], sizes: dict[Atom, int], sums: dict[int, Sum]) -> tuple[int, Atom | None]:
+def _steps(
+  grid: Sequence[Atom], sizes: dict[Atom, int], partial_sums: dict[int, PartialSum]
+) -> tuple[int, Atom | None]:
   """How many tiles in a row add to the same part of a sum, along one atom that all sums are over."""
-  shared = [a for a in grid if all(a in s.over for s in sums.values())]
+  shared = [a for a in grid if all(a in s.over for s in partial_sums.values())]
   if not shared:
     return 1, None
   atom = shared[-1]
@@ -199,7 +205,7 @@ def shows(tiling: Tiling, atom: Atom) -> bool:
 
 def partial_sizes(tiling: Tiling, output: int) -> tuple[int, ...]:
   """How many parts of a sum there are, along each atom that it is over."""
-  over = tiling.sums[output].over
+  over = tiling.partial_sums[output].over
   return tuple(tiling.count(a) // (tiling.steps if a is tiling.grid[-1] else 1) for a in over)
 
 

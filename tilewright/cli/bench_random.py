@@ -56,7 +56,7 @@ CPU = Limits(1 << 26, 1 << 33, 4096)
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawn:
+class RandomCase:
   """A case: the function called, its shapes, and its peers. `peers` take arrays made by `for_peer`."""
 
   op: str
@@ -116,24 +116,24 @@ def _text(*shapes: Sequence[int]) -> str:
   return " ".join("x".join(map(str, shape)) for shape in shapes)
 
 
-def _matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _matmul(s: Sizes, rank: int, dtype: str) -> RandomCase:
   m, k = s.size(1, s.limits.most(16384)), s.size(16, s.limits.most(16384))
   n = s.within(16, s.limits.most(131072), min(s.limits.work / (m * k), s.limits.num_bytes / 4 / max(m, k)))
   batch = s.leading(rank - 2, int(min(64, max(1, s.limits.work // (m * n * k)))))
   right = batch if rank == 4 else ()
   shapes = ((*batch, m, k), (*right, k, n))
-  return Drawn("matmul", _text(*shapes), ops.matmul, jnp.matmul, shapes, dtype)
+  return RandomCase("matmul", _text(*shapes), ops.matmul, jnp.matmul, shapes, dtype)
 
 
-def _rows(op: str, ours: Callable[..., Any], plain: Callable[..., Any], vectors: int = 0) -> Callable[..., Drawn]:
+def _rows(op: str, ours: Callable[..., Any], plain: Callable[..., Any], vectors: int = 0) -> Callable[..., RandomCase]:
   """An op over the last dimension of an array, with vectors as long as that."""
 
-  def draw(s: Sizes, rank: int, dtype: str) -> Drawn:
+  def draw(s: Sizes, rank: int, dtype: str) -> RandomCase:
     width = s.size(16, s.limits.most(262144))
     leading = s.leading(rank - 2, 64)
     rows = s.within(1, s.limits.most(65536), s.limits.num_bytes / 4 / width / math.prod(leading))
     shape = (*leading, rows, width)
-    return Drawn(op, _text(shape), ours, in_float32(plain), (shape, *[(width,)] * vectors), dtype)
+    return RandomCase(op, _text(shape), ours, in_float32(plain), (shape, *[(width,)] * vectors), dtype)
 
   return draw
 
@@ -151,7 +151,7 @@ def _layer_norm(x: Any, scale: Any, shift: Any) -> Any:
   return d * jax.lax.rsqrt(jnp.mean(d * d, -1, keepdims=True) + 1e-5) * scale + shift
 
 
-def _cross_entropy(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _cross_entropy(s: Sizes, rank: int, dtype: str) -> RandomCase:
   drawn = _rows("cross_entropy", ops.cross_entropy, lambda x: x)(s, rank, dtype)
   (*leading, classes) = drawn.shapes[0]
 
@@ -162,7 +162,7 @@ def _cross_entropy(s: Sizes, rank: int, dtype: str) -> Drawn:
   return dataclasses.replace(drawn, plain=plain, integers=((classes, tuple(leading)),))
 
 
-def _attention(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _attention(s: Sizes, rank: int, dtype: str) -> RandomCase:
   depth = s.chance.choice((64, 128)) if s.kind == "of 128" else s.size(16, 256)
   group, causal = s.chance.choice((1, 1, 2, 4, 8)), s.chance.random() < 0.5
   queries = s.size(64, s.limits.most(16384))
@@ -173,7 +173,7 @@ def _attention(s: Sizes, rank: int, dtype: str) -> Drawn:
   peer = lambda kind: functools.partial(jax.nn.dot_product_attention, is_causal=causal, implementation=kind)
   in_rows = jax.jit(lambda *arrays: tuple(jnp.swapaxes(x, 1, 2) for x in arrays))
   first = lambda f: lambda q, k, v: jnp.swapaxes(f(*(jnp.swapaxes(x, 1, 2) for x in (q, k, v))), 1, 2)
-  return Drawn(
+  return RandomCase(
     "attention",
     _text(*shapes[:2]) + ", causal" * causal,
     functools.partial(ops.attention, causal=causal),
@@ -185,7 +185,7 @@ def _attention(s: Sizes, rank: int, dtype: str) -> Drawn:
   )
 
 
-def _swiglu_mlp(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _swiglu_mlp(s: Sizes, rank: int, dtype: str) -> RandomCase:
   rows, width, hidden = (
     s.size(1, s.limits.most(8192)),
     s.size(64, s.limits.most(8192)),
@@ -193,10 +193,10 @@ def _swiglu_mlp(s: Sizes, rank: int, dtype: str) -> Drawn:
   )
   shapes = ((rows, width), (width, hidden), (width, hidden), (hidden, width))
   plain = lambda x, gate, up, down: (jax.nn.silu(x @ gate) * (x @ up)) @ down
-  return Drawn("swiglu_mlp", _text((rows, width, hidden)), ops.swiglu_mlp, plain, shapes, dtype)
+  return RandomCase("swiglu_mlp", _text((rows, width, hidden)), ops.swiglu_mlp, plain, shapes, dtype)
 
 
-def _grouped_matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _grouped_matmul(s: Sizes, rank: int, dtype: str) -> RandomCase:
   groups, rows, width, columns = (
     s.chance.choice((2, 4, 8, 16, 64)),
     s.size(16, s.limits.most(8192)),
@@ -208,10 +208,10 @@ def _grouped_matmul(s: Sizes, rank: int, dtype: str) -> Drawn:
   ours = lambda x, w: ops.grouped_matmul(x, w, jnp.asarray(sizes))
   plain = lambda x, w: jax.lax.ragged_dot(x, w, jnp.asarray(sizes))
   shapes = ((rows, width), (groups, width, columns))
-  return Drawn("grouped_matmul", _text(*shapes), ours, plain, shapes, dtype)
+  return RandomCase("grouped_matmul", _text(*shapes), ours, plain, shapes, dtype)
 
 
-def _rotary(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _rotary(s: Sizes, rank: int, dtype: str) -> RandomCase:
   heads, depth = s.size(1, 64), 2 * s.size(8, 256)
   tokens = s.within(1, s.limits.most(65536), s.limits.num_bytes / 4 / heads / depth)
 
@@ -220,32 +220,32 @@ def _rotary(s: Sizes, rank: int, dtype: str) -> Drawn:
     return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1).astype(x.dtype)
 
   shapes = ((tokens, heads, depth), *[(tokens, depth // 2)] * 2)
-  return Drawn("rotary", _text(shapes[0]), ops.rotary, plain, shapes, dtype)
+  return RandomCase("rotary", _text(shapes[0]), ops.rotary, plain, shapes, dtype)
 
 
-def _embedding(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _embedding(s: Sizes, rank: int, dtype: str) -> RandomCase:
   width = s.size(16, s.limits.most(16384))
   entries = s.within(16, s.limits.most(262144), s.limits.num_bytes / 4 / width)
   places = (*s.leading(rank - 2, 8), s.within(1, s.limits.most(65536), s.limits.num_bytes / 32 / width))
   plain = lambda table, where: jnp.take(table, where, axis=0)
   name = f"{_text(places)} of {_text((entries, width))}"
-  return Drawn("embedding", name, ops.embedding, plain, ((entries, width),), dtype, integers=((entries, places),))
+  return RandomCase("embedding", name, ops.embedding, plain, ((entries, width),), dtype, integers=((entries, places),))
 
 
-def _top_k(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _top_k(s: Sizes, rank: int, dtype: str) -> RandomCase:
   k = s.chance.choice((1, 2, 8, 32))
   width = s.size(k + 16, s.limits.most(65536))
   shape = (s.within(1, s.limits.most(8192), s.limits.num_bytes / 16 / width), width)
   ours, plain = (lambda f: lambda x: f(x, k)[0])(ops.top_k), (lambda x: jax.lax.top_k(x, k)[0])
-  return Drawn("top_k", f"{_text(shape)}, k {k}", ours, plain, (shape,), dtype)
+  return RandomCase("top_k", f"{_text(shape)}, k {k}", ours, plain, (shape,), dtype)
 
 
-def _cumsum(s: Sizes, rank: int, dtype: str) -> Drawn:
+def _cumsum(s: Sizes, rank: int, dtype: str) -> RandomCase:
   drawn = _rows("cumsum", ops.cumsum, functools.partial(jnp.cumsum, axis=-1))(s, rank, "float32")
   return dataclasses.replace(drawn, dtype="float32")
 
 
-DRAWS: dict[str, Callable[[Sizes, int, str], Drawn]] = {
+DRAWS: dict[str, Callable[[Sizes, int, str], RandomCase]] = {
   "matmul": _matmul,
   "softmax": _rows("softmax", ops.softmax, jax.nn.softmax),
   "attention": _attention,
@@ -263,7 +263,7 @@ DRAWS: dict[str, Callable[[Sizes, int, str], Drawn]] = {
 }
 
 
-def draw(op: str, seed: int, number: int, limits: Limits = GPU) -> Drawn:
+def draw(op: str, seed: int, number: int, limits: Limits = GPU) -> RandomCase:
   """The n-th case of an op; all its sizes are of one kind."""
   chance = random.Random(f"{op} {seed} {number}")
   return DRAWS[op](Sizes(chance, _KINDS[number % 3], limits), chance.choice((2, 3, 4)), chance.choice(_FLOATS))
@@ -272,7 +272,7 @@ def draw(op: str, seed: int, number: int, limits: Limits = GPU) -> Drawn:
 # --- measuring ---------------------------------------------------------------------------------------------------
 
 
-def check(drawn: Drawn, ours: Any, arrays: Arrays) -> None:
+def check(drawn: RandomCase, ours: Any, arrays: Arrays) -> None:
   """Compare a result with the plain program's in float32."""
   wide = tuple(x.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays)
   with jax.default_matmul_precision("highest"):
@@ -314,7 +314,7 @@ def called(function: Callable[..., Any], arrays: Arrays) -> Call:
   return lambda: jitted(*arrays)
 
 
-def case(drawn: Drawn, on_gpu: bool = True) -> Case:
+def case(drawn: RandomCase, on_gpu: bool = True) -> Case:
   time = timed if on_gpu else called
 
   def ours() -> Call:

@@ -27,9 +27,9 @@ from tilewright.collectives.fused import (
   moe,
   ring_attention,
 )
-from tilewright.runtime import offers as _offers
+from tilewright.runtime import plugins as _plugins
 
-_offers.make("native_all_reduce", "tilewright.collectives.hlo_kernels")
+_plugins.register("native_all_reduce", "tilewright.collectives.hlo_kernels")
 
 __all__ = [
   "Finding",

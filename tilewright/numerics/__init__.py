@@ -15,10 +15,10 @@ from tilewright.numerics.qarray import QArray
 from tilewright.numerics.quantize import quantize
 from tilewright.numerics.recipes import RECIPES, Recipe
 from tilewright.numerics.swizzle import Prepared, prepare, swizzle_scales, unswizzle_scales
-from tilewright.runtime import offers as _offers
+from tilewright.runtime import plugins as _plugins
 
 # The HLO pass; programs that have none do not load tilewright.hlo.
-_offers.make("block_scaling", "tilewright.numerics.hlo_kernels")
+_plugins.register("block_scaling", "tilewright.numerics.hlo_kernels")
 
 __all__ = [
   "FORMATS",

@@ -26,7 +26,7 @@ from tilewright.numerics.arguments import DimensionNumbers
 from tilewright.numerics.blocks import Blocks, dot_blocks, gpu_blocks
 from tilewright.numerics.contracted import as_one
 from tilewright.numerics.hitype import unboxed
-from tilewright.numerics.launch import How, how
+from tilewright.numerics.launch import Execution, execution
 from tilewright.numerics.linear import linear
 from tilewright.numerics.operands import (
   Operand,
@@ -55,7 +55,7 @@ class Plan:
   planes: int
   out_dtype: np.dtype
   blocks: Blocks
-  how: How
+  execution: Execution
 
 
 def scaled_dot(
@@ -92,7 +92,7 @@ def scaled_dot(
       raise errors.ShapeMismatchError(f"scaled_dot: global_scale must be one number, got shape {global_scale.shape}.")
   leaves, tree = jax.tree.flatten((a, b, global_scale))
   return _compiled(
-    _normalised(a, b, numbers), out_dtype, how(interpret), *jax.tree.unflatten(tree, _jax.vary_together(leaves))
+    _normalised(a, b, numbers), out_dtype, execution(interpret), *jax.tree.unflatten(tree, _jax.vary_together(leaves))
   )
 
 
@@ -134,8 +134,10 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
-def _scaled_dot(numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any) -> jax.Array:
-  return contract(numbers, out_dtype, how, a, b, global_scale)
+def _scaled_dot(
+  numbers: DimensionNumbers, out_dtype: Any, execution: Execution, a: Any, b: Any, global_scale: Any
+) -> jax.Array:
+  return contract(numbers, out_dtype, execution, a, b, global_scale)
 
 
 @jax.custom_jvp
@@ -163,7 +165,7 @@ def _without_derivatives(x: Any) -> Any:
 
 
 @functools.partial(_scaled_dot.defjvp, symbolic_zeros=True)
-def _derivative(numbers: Any, out_dtype: Any, how: How, primals: Any, tangents: Any) -> Any:
+def _derivative(numbers: Any, out_dtype: Any, execution: Execution, primals: Any, tangents: Any) -> Any:
   """Of each operand that is not quantised, and of the global scale. Quantised operands are kept as they are for the reverse pass."""
   (a, b, global_scale), (da, db, dscale) = primals, tangents
   (lc, rc), (lb, rb) = numbers
@@ -174,20 +176,20 @@ def _derivative(numbers: Any, out_dtype: Any, how: How, primals: Any, tangents: 
     return (g if scale is None else g.astype(jnp.float32) * scale.reshape(())).astype(dtype)
 
   def of_scale(kept: Any, change: Any) -> jax.Array:
-    return (_scaled_dot(numbers, _FLOAT32, how, *kept, None) * change.reshape(())).astype(out_dtype)
+    return (_scaled_dot(numbers, _FLOAT32, execution, *kept, None) * change.reshape(())).astype(out_dtype)
 
   def towards_scale(kept: Any, g: Any) -> jax.Array:
-    unscaled = _scaled_dot(numbers, _FLOAT32, how, *kept, None)
+    unscaled = _scaled_dot(numbers, _FLOAT32, execution, *kept, None)
     return jnp.sum(unscaled * g.astype(jnp.float32)).astype(jnp.float32).reshape(shape)
 
-  out = _scaled_dot(numbers, out_dtype, how, a, b, global_scale)
+  out = _scaled_dot(numbers, out_dtype, execution, a, b, global_scale)
   parts = []
   if like_a is not None and not _is_zero(da):
-    forward = lambda kept, da: _scaled_dot(numbers, out_dtype, how, da, *kept)
+    forward = lambda kept, da: _scaled_dot(numbers, out_dtype, execution, da, *kept)
     back = lambda kept, g: _towards(scaled(g, kept[1]), kept[0], rc, rb, like_a, lc, lb, False)
     parts.append(linear(forward, back, (b, global_scale), da))
   if like_b is not None and not _is_zero(db):
-    forward = lambda kept, db: _scaled_dot(numbers, out_dtype, how, kept[0], db, kept[1])
+    forward = lambda kept, db: _scaled_dot(numbers, out_dtype, execution, kept[0], db, kept[1])
     back = lambda kept, g: _towards(scaled(g, kept[1]), kept[0], lc, lb, like_b, rc, rb, True)
     parts.append(linear(forward, back, (a, global_scale), db))
   if global_scale is not None and not _is_zero(dscale):
@@ -235,7 +237,7 @@ _compiled = jax.jit(_scaled_dot, static_argnums=(0, 1, 2), inline=True)
 
 
 def contract(
-  numbers: DimensionNumbers, out_dtype: Any, how: How, a: Any, b: Any, global_scale: Any = None
+  numbers: DimensionNumbers, out_dtype: Any, execution: Execution, a: Any, b: Any, global_scale: Any = None
 ) -> jax.Array:
   """The dot itself, without a rule for derivatives."""
   a, b, ((lc, rc), (lb, rb)) = as_one(plain_scales(a), plain_scales(b), numbers)
@@ -252,11 +254,11 @@ def contract(
   padded = -(-k // unit) * unit
   plain = [pad_k(operand, padded) for operand in (left, right)]
   operands = [in_planes(operand, count) for operand in plain]
-  scales = _epilogue_scales(a, b, ((lc, rc), (lb, rb)), global_scale, how)
-  if how.target == "gpu" and gpu_dot.applies(plain[0], plain[1]):
-    return gpu_dot.contract(plain[0], plain[1], scales, np.dtype(out_dtype), how).reshape(shape)
-  blocks = (gpu_blocks if how.target == "gpu" else dot_blocks)(lside.rows, rside.rows, padded, lside.batch, unit)
-  plan = Plan(lside, rside, padded, count, np.dtype(out_dtype), blocks, how)
+  scales = _epilogue_scales(a, b, ((lc, rc), (lb, rb)), global_scale, execution)
+  if execution.target == "gpu" and gpu_dot.applies(plain[0], plain[1]):
+    return gpu_dot.contract(plain[0], plain[1], scales, np.dtype(out_dtype), execution).reshape(shape)
+  blocks = (gpu_blocks if execution.target == "gpu" else dot_blocks)(lside.rows, rside.rows, padded, lside.batch, unit)
+  plan = Plan(lside, rside, padded, count, np.dtype(out_dtype), blocks, execution)
   out = _call(plan, operands[0].arrays, operands[1].arrays, scales)
   return out.reshape(shape)
 
@@ -270,7 +272,7 @@ def _operand(x: Any, axis: int, batch: tuple[int, ...], name: str) -> tuple[Oper
   ), sizes
 
 
-def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any, how: How) -> list[jax.Array]:
+def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any, execution: Execution) -> list[jax.Array]:
   """What results are multiplied by, as arrays (batch or 1, m or 1, n or 1).
 
   On GPUs all that is one number for a matrix is in one of them. Elsewhere the product of several may be beyond float32's range.
@@ -283,7 +285,7 @@ def _epilogue_scales(a: Any, b: Any, numbers: DimensionNumbers, extra: Any, how:
   common = [scale for scale in found if scale.shape[1:] == (1, 1)]
   others = [scale for scale in found if scale.shape[1:] != (1, 1)]
   if len(common) > 1:
-    common = [functools.reduce(jnp.multiply, common)] if how.target == "gpu" else extremes.factors_of(common)
+    common = [functools.reduce(jnp.multiply, common)] if execution.target == "gpu" else extremes.factors_of(common)
   return [*common, *others]
 
 
@@ -327,13 +329,13 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scales: lis
     dims = (((0,), dims[0][1]), ((), ()))
   num_left, num_right = len(left), len(right)
   # One row against rows: vectors go along k, and nothing has to be transposed.
-  is_row = plan.how.target == "cpu" and m == 1 and plan.lhs.k_last and plan.rhs.k_last
+  is_row = plan.execution.target == "cpu" and m == 1 and plan.lhs.k_last and plan.rhs.k_last
   # Where it is exact, the processor's bfloat16 dot-product instructions are used, which accumulate in float32.
   exact = not is_row and exact_in_bfloat16(plan.lhs, left[-1]) and exact_in_bfloat16(plan.rhs, right[-1])
   operand_dtype = jnp.bfloat16 if exact else jnp.float32
   applied = scales if splits == 1 else []
   # The kernels for GPUs have no second way to sum.
-  may_be_extreme = plan.how.target != "gpu" and any(
+  may_be_extreme = plan.execution.target != "gpu" and any(
     extremes.has_powers(side, arrays) for side, arrays in ((plan.lhs, left), (plan.rhs, right))
   )
 
@@ -413,7 +415,7 @@ def _call(plan: Plan, left: tuple[Any, ...], right: tuple[Any, ...], scales: lis
       *([] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), jnp.float32)]),
     ],
     name="scaled_dot",
-    **plan.how.options("parallel", "parallel", "parallel", "parallel", "arbitrary"),
+    **plan.execution.options("parallel", "parallel", "parallel", "parallel", "arbitrary"),
   )(*left, *right, *applied)
   if splits == 1:
     return out[0]

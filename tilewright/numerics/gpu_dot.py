@@ -24,7 +24,7 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.numerics import words
 from tilewright.numerics.formats import Format
-from tilewright.numerics.launch import How
+from tilewright.numerics.launch import Execution
 from tilewright.numerics.operands import Operand, exact_in_bfloat16, pad_k
 
 FEW = 32  # rows, with the parts of each
@@ -68,10 +68,10 @@ def _is_exact(operand: Operand) -> bool:
   return side.format.width == 8 or words.has_words(side.format)
 
 
-def contract(left: Operand, right: Operand, scales: list[Any], out_dtype: Any, how: How) -> jax.Array:
+def contract(left: Operand, right: Operand, scales: list[Any], out_dtype: Any, execution: Execution) -> jax.Array:
   """(batch, m, n) from two operands; the result is multiplied by `scales`, each (batch or 1, m or 1, n or 1)."""
   if _is_few(right) and not _is_few(left):
-    return jnp.swapaxes(contract(right, left, [jnp.swapaxes(s, 1, 2) for s in scales], out_dtype, how), 1, 2)
+    return jnp.swapaxes(contract(right, left, [jnp.swapaxes(s, 1, 2) for s in scales], out_dtype, execution), 1, 2)
   order = order_of(left, right)
   assert order is not None
   unit = math.lcm(_DEPTH, order.block)
@@ -82,8 +82,8 @@ def contract(left: Operand, right: Operand, scales: list[Any], out_dtype: Any, h
   )
   parts = 1 if left.side.format is not None else _PARTS[np.dtype(left.arrays[0].dtype)]
   if left.side.format is None and left.side.rows * parts <= FEW and right.side.format is not None:
-    return _few_rows(left, right, order, scales, factor, out_dtype, how)
-  return _blocks(k_last(left), k_last(right), order, scales, factor, out_dtype, how)
+    return _few_rows(left, right, order, scales, factor, out_dtype, execution)
+  return _blocks(k_last(left), k_last(right), order, scales, factor, out_dtype, execution)
 
 
 def _is_few(operand: Operand) -> bool:
@@ -146,7 +146,7 @@ def few_warps(bn: int, k_last: bool) -> int:
 
 
 def _few_rows(
-  left: Operand, right: Operand, order: Order, scales: list[Any], factor: float, out_dtype: Any, how: How
+  left: Operand, right: Operand, order: Order, scales: list[Any], factor: float, out_dtype: Any, execution: Execution
 ) -> Any:
   parts = parts_of(left.arrays[0])
   m, n, k = left.side.rows, right.side.rows, right.k
@@ -189,7 +189,7 @@ def _few_rows(
     ],
     out_specs=stack.spec((None, m, bn), batch, lambda s, j: (s, 0, j)),
     name="scaled_dot",
-    **how.options(*("parallel",) * (len(stack.grid) + 2), num_warps=few_warps(bn, right.side.k_last)),
+    **execution.options(*("parallel",) * (len(stack.grid) + 2), num_warps=few_warps(bn, right.side.k_last)),
   )(stack.flat(x), *(stack.flat(a) for a in (*right.arrays, *applied)))
   out = out.reshape(batch, splits, m, n)
   if splits == 1:
@@ -220,7 +220,7 @@ def _depth_and_rows(left: Operand, right: Operand, order: Order, k: int) -> tupl
 
 
 def _blocks(
-  left: Operand, right: Operand, order: Order, scales: list[Any], factor: float, out_dtype: Any, how: How
+  left: Operand, right: Operand, order: Order, scales: list[Any], factor: float, out_dtype: Any, execution: Execution
 ) -> Any:
   m, n, k = left.side.rows, right.side.rows, right.k
   batch = max(left.side.batch, right.side.batch)
@@ -267,7 +267,7 @@ def _blocks(
     out_specs=stack.spec((bm, bn), batch, lambda i, j, l: (i, j)),
     scratch_shapes=[jax.ShapeDtypeStruct((bm, bn), jnp.float32)],
     name="scaled_dot",
-    **how.options(*("parallel",) * len(stack.grid), "parallel", "parallel", "arbitrary"),
+    **execution.options(*("parallel",) * len(stack.grid), "parallel", "parallel", "arbitrary"),
   )(*x.arrays, *y.arrays, *(stack.flat(scale) for scale in scales))
   return out.reshape(batch, m, n)
 

@@ -22,7 +22,7 @@ from tilewright.numerics import hlo_quantize, packing
 from tilewright.numerics.convert import encode
 from tilewright.numerics.dot import scaled_dot
 from tilewright.numerics.formats import F4E2M1FN, F32, FORMATS, INT2, INT4, Format, format_of
-from tilewright.numerics.launch import how
+from tilewright.numerics.launch import execution
 from tilewright.numerics.matmuls import given
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.words import has_words
@@ -202,7 +202,7 @@ def quantize(instruction: Instruction, platform: str) -> Built | str:
   is_packed = packed_format(data, platform) is not None
 
   def call(x: Any) -> tuple[Any, Any]:
-    found, found_scales = hlo_quantize.quantize(x, block, f, scale_format, is_packed, how(None))
+    found, found_scales = hlo_quantize.quantize(x, block, f, scale_format, is_packed, execution(None))
     return found if f.width >= 8 or is_packed else _from_bytes(found, f), found_scales
 
   return call, [_argument(x, None)]
@@ -230,5 +230,5 @@ def dequantize(instruction: Instruction, platform: str) -> Built | str:
   if f.width < 8 and packed is None:
     return f"elements of {data} are not packed in memory"
   block = data.dimensions[-1] // scales.dimensions[-1]
-  call = lambda data, scales: hlo_quantize.dequantize(data, scales, block, f, np.dtype(out.dtype), how(None))
+  call = lambda data, scales: hlo_quantize.dequantize(data, scales, block, f, np.dtype(out.dtype), execution(None))
   return call, [_argument(data, packed), _argument(scales, None)]

@@ -19,7 +19,7 @@ from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.convert import decode, encode
 from tilewright.numerics.formats import F8E8M0FNU, F32, Format, format_of
-from tilewright.numerics.launch import How
+from tilewright.numerics.launch import Execution
 from tilewright.numerics.scaling import inverse_power
 
 _INFINITY, _ONE, _SIGN, _MAGNITUDE = 0x7F800000, 0x3F800000, -(1 << 31), (1 << 31) - 1  # bits of float32s
@@ -32,7 +32,7 @@ def _bits(x: Any, dtype: Any) -> Any:
 
 
 def quantize(
-  x: jax.Array, block: int, f: Format, scale_format: Format, packed: bool, how: How
+  x: jax.Array, block: int, f: Format, scale_format: Format, packed: bool, execution: Execution
 ) -> tuple[jax.Array, jax.Array]:
   """Data and scales; of a format of less than 8 bits, bytes with several elements if they are to be packed, else one in each."""
 
@@ -52,7 +52,7 @@ def quantize(
 
   *outer, k = x.shape
   rows = x.size // block
-  step, width = _step(rows, block, how), _width(block, f) if packed else block
+  step, width = _step(rows, block, execution), _width(block, f) if packed else block
   data, scales = pl.pallas_call(
     kernel,
     out_shape=[jax.ShapeDtypeStruct((rows, width), f.storage), jax.ShapeDtypeStruct((rows,), scale_format.storage)],
@@ -60,7 +60,7 @@ def quantize(
     in_specs=[pl.BlockSpec((step, block), lambda i: (i, 0))],
     out_specs=[pl.BlockSpec((step, width), lambda i: (i, 0)), pl.BlockSpec((step,), lambda i: (i,))],
     name="quantize",
-    **how.options("parallel"),
+    **execution.options("parallel"),
   )(x.reshape(rows, block))
   return data.reshape(*outer, -1), scales.reshape(*outer, k // block)
 
@@ -139,7 +139,9 @@ def _to_odd_quotient(x: Any, by: Any) -> Any:
   return jnp.where(found == found, nearest, found)
 
 
-def dequantize(data: jax.Array, scales: jax.Array, block: int, f: Format, dtype: np.dtype, how: How) -> jax.Array:
+def dequantize(
+  data: jax.Array, scales: jax.Array, block: int, f: Format, dtype: np.dtype, execution: Execution
+) -> jax.Array:
   """Each scale times its block, rounded once, for elements of at most 8 bits; float32 scales only if that is the result's dtype too."""
   scale_format = format_of(scales.dtype)
 
@@ -150,7 +152,7 @@ def dequantize(data: jax.Array, scales: jax.Array, block: int, f: Format, dtype:
 
   *outer, _ = data.shape
   rows, width = scales.size, _width(block, f)
-  step = _step(rows, block, how)
+  step = _step(rows, block, execution)
   out = pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct((rows, block), dtype),
@@ -158,14 +160,14 @@ def dequantize(data: jax.Array, scales: jax.Array, block: int, f: Format, dtype:
     in_specs=[pl.BlockSpec((step, width), lambda i: (i, 0)), pl.BlockSpec((step,), lambda i: (i,))],
     out_specs=pl.BlockSpec((step, block), lambda i: (i, 0)),
     name="dequantize",
-    **how.options("parallel"),
+    **execution.options("parallel"),
   )(data.reshape(rows, width), scales.reshape(rows))
   return out.reshape(*outer, -1)
 
 
-def _step(rows: int, block: int, how: How) -> int:
+def _step(rows: int, block: int, execution: Execution) -> int:
   """Blocks that an instance takes."""
-  return min(rows, max(1, _ELEMENTS[how.target] // block))
+  return min(rows, max(1, _ELEMENTS[execution.target] // block))
 
 
 def _width(block: int, f: Format) -> int:

@@ -14,26 +14,28 @@ import jax.numpy as jnp
 from tilewright import pallas as pl
 from tilewright.numerics import packing
 from tilewright.numerics.convert import encode
-from tilewright.numerics.launch import How
+from tilewright.numerics.launch import Execution
 from tilewright.numerics.scaling import Scaling, block_elements, block_scales, largest_magnitude
 
 _ELEMENTS = 1 << 16  # of an instance: 256 KiB of float32 stay in L2 between the two times they are read
 
 
-def applies(scaling: Scaling, apart: jax.Array, divisor: Any, how: How) -> bool:
+def applies(scaling: Scaling, apart: jax.Array, divisor: Any, execution: Execution) -> bool:
   """Whether the kernel does it; XLA does the rest. Sub-byte elements side by side would be packed one at a time."""
   scalar = divisor is None or not divisor.ndim
   packs_well = scaling.format.width >= 8 or apart.shape[3] > 1
-  return how.target == "cpu" and scaling.rounding != "stochastic" and scalar and packs_well and apart.size > 0
+  return execution.target == "cpu" and scaling.rounding != "stochastic" and scalar and packs_well and apart.size > 0
 
 
-def quantize_blocks(apart: jax.Array, divisor: Any, scaling: Scaling, how: How) -> tuple[jax.Array, jax.Array]:
+def quantize_blocks(
+  apart: jax.Array, divisor: Any, scaling: Scaling, execution: Execution
+) -> tuple[jax.Array, jax.Array]:
   """Data (packed along dimension 2) and scales of an array (outer, blocks, block, inner)."""
   outer, count, block, inner = apart.shape
   if inner == 1:
-    data, scales = _along_rows(apart.reshape(outer * count, block), divisor, scaling, how)
+    data, scales = _along_rows(apart.reshape(outer * count, block), divisor, scaling, execution)
   else:
-    data, scales = _across_rows(apart.reshape(outer * count, block, inner), divisor, scaling, how)
+    data, scales = _across_rows(apart.reshape(outer * count, block, inner), divisor, scaling, execution)
   return data.reshape(outer, count, -1, inner), scales.reshape(outer, count, inner)
 
 
@@ -56,7 +58,7 @@ def _body(axis: int, scaling: Scaling) -> Any:
   return kernel
 
 
-def _along_rows(x: jax.Array, divisor: Any, scaling: Scaling, how: How) -> tuple[jax.Array, jax.Array]:
+def _along_rows(x: jax.Array, divisor: Any, scaling: Scaling, execution: Execution) -> tuple[jax.Array, jax.Array]:
   rows, block = x.shape
   f = scaling.format
   step = min(rows, max(1, _ELEMENTS // block))
@@ -71,12 +73,12 @@ def _along_rows(x: jax.Array, divisor: Any, scaling: Scaling, how: How) -> tuple
     in_specs=[pl.BlockSpec((step, block), lambda i: (i, 0)), *[pl.BlockSpec((1,), lambda i: (0,))] * len(given)],
     out_specs=[pl.BlockSpec((step, block), lambda i: (i, 0)), pl.BlockSpec((step,), lambda i: (i,))],
     name="quantize",
-    **how.options("parallel"),
+    **execution.options("parallel"),
   )(x, *given)
   return data, scales
 
 
-def _across_rows(x: jax.Array, divisor: Any, scaling: Scaling, how: How) -> tuple[jax.Array, jax.Array]:
+def _across_rows(x: jax.Array, divisor: Any, scaling: Scaling, execution: Execution) -> tuple[jax.Array, jax.Array]:
   blocks, block, inner = x.shape
   f = scaling.format
   elements, num_bytes = packing.unit(f.width)
@@ -99,6 +101,6 @@ def _across_rows(x: jax.Array, divisor: Any, scaling: Scaling, how: How) -> tupl
       pl.BlockSpec((None, step), lambda i, j: (i, j)),
     ],
     name="quantize",
-    **how.options("parallel", "parallel"),
+    **execution.options("parallel", "parallel"),
   )(x, *given)
   return data, scales

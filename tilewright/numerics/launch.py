@@ -12,7 +12,7 @@ from tilewright.runtime import pretend
 
 
 @dataclasses.dataclass(frozen=True)
-class How:
+class Execution:
   """How a kernel is run; static under `jit` and in the rules of derivatives."""
 
   target: str  # "cpu", "gpu" or "portable"
@@ -33,8 +33,8 @@ class How:
 _TARGETS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}  # by platform
 
 
-def how(interpret: bool | None) -> How:
-  return How("portable" if interpret else _TARGETS.get(platform(), "portable"))
+def execution(interpret: bool | None) -> Execution:
+  return Execution("portable" if interpret else _TARGETS.get(platform(), "portable"))
 
 
 def platform() -> str:

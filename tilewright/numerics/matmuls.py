@@ -214,7 +214,7 @@ def scaled_dot_general(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Way:
+class _OperandRecipe:
   """How an operand is quantised: by a recipe, and whether that was given as a config, which means what it means in `jax.nn`."""
 
   recipe: Recipe
@@ -231,7 +231,7 @@ class _Way:
     return self.recipe.format.max * self.recipe.scale_format.max
 
 
-def _way(config: Any) -> tuple[_Way | None, Any]:
+def _way(config: Any) -> tuple[_OperandRecipe | None, Any]:
   """How, and the global scale if it is given."""
   if config is None:
     return None, None
@@ -240,7 +240,7 @@ def _way(config: Any) -> tuple[_Way | None, Any]:
     raise errors.NumberFormatError(f"The mode of a config must be one of {', '.join(RECIPES)}, got {mode!r}.")
   recipe = RECIPES[mode]
   if config is mode:
-    return _Way(_without_saturation(recipe), False), None
+    return _OperandRecipe(_without_saturation(recipe), False), None
   scale = _one_number(getattr(config, "global_scale", None))
   recipe = dataclasses.replace(
     recipe,
@@ -248,7 +248,7 @@ def _way(config: Any) -> tuple[_Way | None, Any]:
     format=_format_of(config, "data_type", recipe.format),
     scale_format=_format_of(config, "scale_type", recipe.scale_format),
   )
-  return _Way(_without_saturation(recipe), True), scale
+  return _OperandRecipe(_without_saturation(recipe), True), scale
 
 
 def _format_of(config: Any, name: str, default: Format) -> Format:
@@ -298,7 +298,7 @@ class _Training:
   """The static part of a dot of (batch, rows, k) or (batch, k, rows) that quantises its operands."""
 
   dtype: Any
-  ways: tuple[_Way | None, ...]  # of either operand, and of derivatives
+  ways: tuple[_OperandRecipe | None, ...]  # of either operand, and of derivatives
   interpret: bool | None
   axes: tuple[int, int] = (2, 2)  # that are contracted
 
@@ -309,7 +309,7 @@ class _Training:
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _training_dot(plan: _Training, x: jax.Array, w: jax.Array, scales: Any) -> jax.Array:
-  def quantised(z: jax.Array, way: _Way | None, scale: Any, axis: int) -> Any:
+  def quantised(z: jax.Array, way: _OperandRecipe | None, scale: Any, axis: int) -> Any:
     whole = "recipe" if scale is None else scale
     return z if way is None else quantize(z, way.recipe, axis=axis, global_scale=whole, interpret=plan.interpret)
 
@@ -347,7 +347,7 @@ def _training_backward(plan: _Training, kept: Any, g: jax.Array) -> Any:
   return dx.astype(x.dtype), dw.astype(w.dtype), jax.tree.map(jnp.zeros_like, scales)
 
 
-def _within(way: _Way | None, scale: Any, z: jax.Array, dz: jax.Array) -> jax.Array:
+def _within(way: _OperandRecipe | None, scale: Any, z: jax.Array, dz: jax.Array) -> jax.Array:
   """A derivative towards `z`, 0 where that saturates for the global scale that is given."""
   if way is None or scale is None:
     return dz

@@ -73,9 +73,11 @@ def _quantised_matrices(
   own = None if q.axis is None else q.axis % ndim
   lies = ndim - 1 if own is None and q.format.width < 8 else own
   if lies is not None and lies != contract:
-    how = f"is scaled along axis {lies}" if own is not None else f"has elements that share bytes along axis {lies}"
+    execution = (
+      f"is scaled along axis {lies}" if own is not None else f"has elements that share bytes along axis {lies}"
+    )
     raise errors.ShapeMismatchError(
-      f"{name} {how}, but axis {contract} is contracted. Quantise it with axis={contract}."
+      f"{name} {execution}, but axis {contract} is contracted. Quantise it with axis={contract}."
     )
   sizes = tuple(q.shape[a] for a in free)
   count, rows = int(np.prod([q.shape[a] for a in batch])), int(np.prod(sizes))

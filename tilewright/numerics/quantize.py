@@ -24,7 +24,7 @@ from tilewright import errors
 from tilewright.numerics import arguments, formats, kernels_quantize, packing
 from tilewright.numerics.convert import ROUNDINGS, encode
 from tilewright.numerics.formats import format_of
-from tilewright.numerics.launch import How, how, platform
+from tilewright.numerics.launch import Execution, execution, platform
 from tilewright.numerics.qarray import QArray, expand_leading
 from tilewright.numerics.recipes import RULES, Recipe, recipe_of
 from tilewright.numerics.scaling import Scaling, block_elements, block_scales, largest_magnitude, quotient
@@ -97,7 +97,7 @@ def quantize(
     global_scale = _global_scale(x, scaling) if global_scale else None
   elif global_scale is not None:
     global_scale = _given_scale(global_scale, x.shape[: axis or 0])
-  q = _quantize(x, scaling, axis, block, global_scale, key, how(interpret))
+  q = _quantize(x, scaling, axis, block, global_scale, key, execution(interpret))
   matrices = x.shape[: min(x.ndim - 2, axis)] if axis is not None and x.ndim > 2 else ()
   return dataclasses.replace(q, global_scale=_of_each(global_scale, matrices))
 
@@ -161,7 +161,7 @@ def _quantize(
   block: int | None,
   global_scale: jax.Array | None,
   key: jax.Array | None,
-  how: How,
+  execution: Execution,
 ) -> QArray:
   f = scaling.format
   elements, _ = packing.unit(f.width)
@@ -187,8 +187,8 @@ def _quantize(
       expand_leading(global_scale, x.ndim), (*shape[:own_axis], 1, *(1,) * (x.ndim - own_axis - 1))
     )
     divisor = divisor.reshape(-1, 1, 1, 1)
-  if kernels_quantize.applies(scaling, apart, divisor, how) and axis is not None:
-    data, scales = kernels_quantize.quantize_blocks(apart, divisor, scaling, how)
+  if kernels_quantize.applies(scaling, apart, divisor, execution) and axis is not None:
+    data, scales = kernels_quantize.quantize_blocks(apart, divisor, scaling, execution)
   else:
     random_bits = None if key is None else jax.random.bits(key, apart.shape, jnp.uint32)
     data, scales = _by_blocks(apart, divisor, random_bits, scaling)

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, spaces, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
@@ -42,7 +42,7 @@ class Plan:
   A query at position p sees the keys from `p - left` to `p + right`; None means without limit.
   """
 
-  how: How
+  execution: Execution
   scale: float
   left: int | None
   right: int | None
@@ -53,8 +53,8 @@ class Plan:
   params: tuple[tuple[str, Any], ...] = ()  # of the compiler, for the forward kernel, as tuned
 
   @property
-  def forward_how(self) -> How:
-    return dataclasses.replace(self.how, params=self.params) if self.params else self.how
+  def forward_how(self) -> Execution:
+    return dataclasses.replace(self.execution, params=self.params) if self.params else self.execution
 
   def sees(self, q: Any, k: Any) -> Any:
     """Whether the query at place `q` sees the key at place `k`; None if all see all."""
@@ -125,7 +125,7 @@ def attention(
     scale = 1.0 / math.sqrt(q.shape[-1]) if q.shape[-1] else 1.0
   if blocks is not None and (len(blocks) != 2 or any(b < 1 for b in blocks)):
     raise errors.ShapeMismatchError(f"attention: blocks must be two positive sizes (queries, keys), got {blocks}.")
-  plan = plan_for(q, k, v, float(scale), left, right, int(query_offset), calling.how(interpret, native), blocks)
+  plan = plan_for(q, k, v, float(scale), left, right, int(query_offset), calling.execution(interpret, native), blocks)
   out = _attention(plan, *(as_rows(x, 3) for x in (q, k, v)))
   return reshaped(out, (*q.shape[:-1], v.shape[-1]))
 
@@ -138,26 +138,28 @@ def plan_for(
   left: int | None,
   right: int | None,
   offset: int,
-  how: How,
+  execution: Execution,
   blocks: tuple[int, int] | None = None,
 ) -> Plan:
   """The plan for arrays of these shapes."""
   queries, keys = q.shape[-2], k.shape[-2]
   depth, is_banded = max(q.shape[-1], v.shape[-1]), left is not None or right is not None
-  tuned, tuned_how = blocks, how
+  tuned, tuned_how = blocks, execution
   if blocks is None:
     facts = {"heads": math.prod(q.shape[:-2]), "group": q.shape[-3] // k.shape[-3], "queries": queries, "keys": keys}
     band = {"depth": depth, "dtype": str(q.dtype), "left": left, "right": right}
-    tuned, tuned_how = spaces.attention_blocks(how, **facts, **band)
-  block_q, block_k = tuned or tiling.attention_blocks(how.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded)
+    tuned, tuned_how = spaces.attention_blocks(execution, **facts, **band)
+  block_q, block_k = tuned or tiling.attention_blocks(
+    execution.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded
+  )
   return Plan(
-    how,
+    execution,
     scale,
     left,
     right,
     offset,
-    max(1, block_q if how.on_gpu else min(block_q, queries)),
-    max(1, block_k if how.on_gpu else min(block_k, keys)),
+    max(1, block_q if execution.on_gpu else min(block_q, queries)),
+    max(1, block_k if execution.on_gpu else min(block_k, keys)),
     is_free=blocks is None,
     params=tuned_how.params,
   )
@@ -272,7 +274,7 @@ def _forward_call(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple
     out_specs=(of_queries(value_depth), pl.BlockSpec((None, 1, block_q), lambda h, i, j: (h, 0, i))),
     scratch_shapes=[f32(depth, block_q), f32(1, block_q), f32(1, block_q), f32(value_depth, block_q)],
     name="attention",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **plan.execution.options("parallel", "parallel", "arbitrary"),
   )(q, k, v)
 
 
@@ -290,7 +292,7 @@ def attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> t
   if _is_empty(q, k, v):
     return jnp.zeros((*q.shape[:-1], v.shape[-1]), q.dtype), (q, k, v, None, None)
   forward = _forward_call
-  if plan.how.on_gpu:
+  if plan.execution.on_gpu:
     from tilewright.ops.attention_gpu import forward
   out, lse = forward(plan, q, k, v)
   out = out.reshape(*q.shape[:-1], v.shape[-1])
@@ -299,7 +301,7 @@ def attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> t
 
 def attention_backward(plan: Plan, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
   """The derivatives towards q, k and v."""
-  if plan.how.on_gpu:
+  if plan.execution.on_gpu:
     from tilewright.ops.attention_backward_gpu import backward
   else:
     from tilewright.ops.attention_backward import backward

@@ -45,7 +45,7 @@ def _delta(plan: Plan, out: jax.Array, g: jax.Array) -> jax.Array:
 
   one = jax.ShapeDtypeStruct((heads * queries,), jnp.float32)
   flat = [as_rows(x) for x in (out, g)]
-  return by_rows(body, plan.how, "attention_delta", flat, [], [one])[0].reshape(heads, 1, queries)
+  return by_rows(body, plan.execution, "attention_delta", flat, [], [one])[0].reshape(heads, 1, queries)
 
 
 def _f32(*shape: int) -> jax.ShapeDtypeStruct:
@@ -110,7 +110,7 @@ def _queries(
     out_specs=of_queries(depth),
     scratch_shapes=[_f32(depth, block_q), _f32(value_depth, block_q), _f32(depth, block_q)],
     name="attention_dq",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **plan.execution.options("parallel", "parallel", "arbitrary"),
   )(q, k, v, lse, delta, g)
 
 
@@ -189,5 +189,5 @@ def _keys(
       _f32(value_depth, block_k),
     ],
     name="attention_dkv",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **plan.execution.options("parallel", "parallel", "arbitrary"),
   )(q, k, v, lse, delta, g)

@@ -18,7 +18,7 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.ops import tiling
 from tilewright.ops.attention import Plan, contract, valid_rows
-from tilewright.ops.attention_gpu import ByQueries, each_kind, over, queries_of, scores_of, to_base_2
+from tilewright.ops.attention_gpu import QueryGrid, each_kind, over, queries_of, scores_of, to_base_2
 from tilewright.ops.rowwise import as_rows, by_rows
 
 Mask = Callable[[jax.Array, int], jax.Array]
@@ -50,7 +50,7 @@ def _delta(plan: Plan, out: jax.Array, g: jax.Array) -> jax.Array:
 
   heads, queries, _ = out.shape
   one = jax.ShapeDtypeStruct((heads * queries,), jnp.float32)
-  return by_rows(body, plan.how, "attention_delta", [as_rows(x) for x in (out, g)], [], [one])[0].reshape(
+  return by_rows(body, plan.execution, "attention_delta", [as_rows(x) for x in (out, g)], [], [one])[0].reshape(
     heads, queries
   )
 
@@ -62,7 +62,7 @@ def _f32(*shape: int) -> jax.ShapeDtypeStruct:
 def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, g: Any) -> jax.Array:
   (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
   block_q, block_k = plan.block_q, plan.block_k
-  grid = ByQueries(plan, queries, keys, group)
+  grid = QueryGrid(plan, queries, keys, group)
   band, steps, factor = grid.band, grid.steps, to_base_2(plan)
 
   def kernel(
@@ -99,7 +99,7 @@ def _queries(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: An
     out_specs=of_queries(depth),
     scratch_shapes=[_f32(block_q, depth)],
     name="attention_dq",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **plan.execution.options("parallel", "parallel", "arbitrary"),
   )(q, k, v, lse, delta, g)
 
 
@@ -164,5 +164,5 @@ def _keys(plan: Plan, group: int, q: Any, k: Any, v: Any, lse: Any, delta: Any, 
     out_specs=(of_keys(depth), of_keys(value_depth)),
     scratch_shapes=[_f32(block_k, depth), _f32(block_k, value_depth)],
     name="attention_dkv",
-    **plan.how.options("parallel", "parallel", "arbitrary"),
+    **plan.execution.options("parallel", "parallel", "arbitrary"),
   )(q, k, v, lse[:, None], delta[:, None], g)

@@ -137,7 +137,7 @@ def to_base_2(plan: Plan) -> np.float32:
 
 
 @dataclasses.dataclass(frozen=True)
-class ByQueries:
+class QueryGrid:
   """The grid of a kernel that holds a block of queries and loops over the keys that it meets: (blocks, heads, steps)."""
 
   plan: Plan
@@ -178,7 +178,7 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
   q, k, v = (as_rows(x, 2) for x in (q, k, v))
   (heads, queries, depth), keys, value_depth = q.shape, k.shape[1], v.shape[2]
   block_q, block_k = plan.block_q, plan.block_k
-  grid = ByQueries(plan, queries, keys, group)
+  grid = QueryGrid(plan, queries, keys, group)
   band, steps, factor = grid.band, grid.steps, to_base_2(plan)
 
   def kernel(

@@ -2,7 +2,7 @@
 
 Every op takes `interpret` and `native`. By default, a kernel becomes native code where the program runs on the CPU or on an NVIDIA GPU and
 uses the portable lowering elsewhere; `native=True` forces native code, and `interpret=True` forces the portable lowering everywhere.
-Both are resolved once, where the op is called, and passed on as one small value, `How`, which is static under `jit` and in derivative
+Both are resolved once, where the op is called, and passed on as one small value, `Execution`, which is static under `jit` and in derivative
 rules.
 """
 
@@ -34,7 +34,7 @@ class TunedParams(NativeParams):
 
 
 @dataclasses.dataclass(frozen=True)
-class How:
+class Execution:
   """Which target an op's kernels run on."""
 
   interpret: bool
@@ -58,14 +58,14 @@ class How:
     return {"compiler_params": params(dimension_semantics=semantics or None)}
 
 
-def how(interpret: bool | None, native: bool | None) -> How:
+def execution(interpret: bool | None, native: bool | None) -> Execution:
   """Resolve the two arguments of an op."""
   if interpret and native:
     raise errors.KernelTypeError(
       "interpret=True asks for the portable lowering and native=True for native code. Leave one of them out."
     )
   portable = bool(interpret) or native is False
-  return How(portable, native, not portable and platform() in ("gpu", "cuda"))
+  return Execution(portable, native, not portable and platform() in ("gpu", "cuda"))
 
 
 def platform() -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.ops import calling, long_rows
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, by_rows
 from tilewright.runtime.user_line import names_line
@@ -44,16 +44,16 @@ def cross_entropy(
     raise errors.ShapeMismatchError(f"cross_entropy: logits have no classes: shape {logits.shape}.")
   rows = as_rows(logits)
   flat = labels.reshape(-1).astype(jnp.int32)
-  return reshaped(_cross_entropy(calling.how(interpret, native), rows, flat), labels.shape)
+  return reshaped(_cross_entropy(calling.execution(interpret, native), rows, flat), labels.shape)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _cross_entropy(how: How, logits: jax.Array, labels: jax.Array) -> jax.Array:
-  return _cross_entropy_forward(how, logits, labels)[0]
+def _cross_entropy(execution: Execution, logits: jax.Array, labels: jax.Array) -> jax.Array:
+  return _cross_entropy_forward(execution, logits, labels)[0]
 
 
 def _cross_entropy_forward(
-  how: How, logits: jax.Array, labels: jax.Array
+  execution: Execution, logits: jax.Array, labels: jax.Array
 ) -> tuple[jax.Array, tuple[jax.Array, jax.Array, jax.Array]]:
   classes = logits.shape[1]
 
@@ -64,18 +64,18 @@ def _cross_entropy_forward(
     total = row_max + jnp.log(jnp.sum(jnp.exp(x - row_max), axis=-1, keepdims=True))
     return jnp.where((label >= 0) & (label < classes), total - own, 0.0), total
 
-  if long_rows.applies(how, logits):
-    row_max, sums = long_rows.softmax_parts(how, "cross_entropy", logits)
+  if long_rows.applies(execution, logits):
+    row_max, sums = long_rows.softmax_parts(execution, "cross_entropy", logits)
     total = row_max + jnp.log(sums)
     chosen = jnp.take_along_axis(logits, jnp.clip(labels, 0, classes - 1)[:, None], axis=1)[:, 0].astype(jnp.float32)
     return jnp.where((labels >= 0) & (labels < classes), total - chosen, 0.0), (logits, labels, total)
   per_row = jax.ShapeDtypeStruct(labels.shape, jnp.float32)
-  loss, total = by_rows(body, how, "cross_entropy", [logits, labels], [], [per_row, per_row], passes=1)
+  loss, total = by_rows(body, execution, "cross_entropy", [logits, labels], [], [per_row, per_row], passes=1)
   return loss, (logits, labels, total)
 
 
 def _cross_entropy_backward(
-  how: How, residuals: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
+  execution: Execution, residuals: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, np.ndarray]:
   logits, labels, total = residuals
   classes = logits.shape[1]
@@ -86,7 +86,7 @@ def _cross_entropy_backward(
     return jnp.exp(x.astype(jnp.float32) - total) * g - jnp.where(chosen, g, 0.0)
 
   out = jax.ShapeDtypeStruct(logits.shape, logits.dtype)
-  (dx,) = by_rows(body, how, "cross_entropy_backward", [logits, labels, total, g], [], [out])
+  (dx,) = by_rows(body, execution, "cross_entropy_backward", [logits, labels, total, g], [], [out])
   return dx, np.zeros(labels.shape, jax.dtypes.float0)
 
 

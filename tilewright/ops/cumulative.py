@@ -16,7 +16,7 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
@@ -61,11 +61,11 @@ def cumulative(
     )
   axis = calling.axis_of("cumulative", x, axis)
   moved = jnp.moveaxis(x, axis, -1)
-  how = calling.how(interpret, native)
+  execution = calling.execution(interpret, native)
   if kind == "sum":
-    rows = _running_sum(how, reverse, as_rows(moved))
+    rows = _running_sum(execution, reverse, as_rows(moved))
   else:
-    rows = _scan(kind, how, reverse, as_rows(moved))
+    rows = _scan(kind, execution, reverse, as_rows(moved))
   return jnp.moveaxis(reshaped(rows, moved.shape), -1, axis)
 
 
@@ -82,13 +82,13 @@ def cumsum(
   return cumulative("sum", x, axis, reverse=reverse, interpret=interpret, native=native)
 
 
-def _scan(kind: str, how: How, reverse: bool, x: jax.Array) -> jax.Array:
+def _scan(kind: str, execution: Execution, reverse: bool, x: jax.Array) -> jax.Array:
   rows, width = x.shape
   if 0 in x.shape:
     return x
   scan, join = _SCANS[kind]
   dtype = x.dtype if x.dtype == jnp.int32 else np.dtype(jnp.float32)
-  block_r, block_c = tiling.scan_blocks(how.on_gpu, rows, width)
+  block_r, block_c = tiling.scan_blocks(execution.on_gpu, rows, width)
   steps = pl.cdiv(width, block_c)
   order = lambda s: steps - 1 - s if reverse else s
 
@@ -117,7 +117,7 @@ def _scan(kind: str, how: How, reverse: bool, x: jax.Array) -> jax.Array:
     out_specs=spec,
     scratch_shapes=[jax.ShapeDtypeStruct((block_r, 1), dtype)],
     name=f"cumulative_{kind}",
-    **how.options("parallel", "arbitrary"),
+    **execution.options("parallel", "arbitrary"),
   )(x)
 
 
@@ -130,16 +130,16 @@ def _neutral(kind: str, dtype: np.dtype) -> Any:
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _running_sum(how: How, reverse: bool, x: jax.Array) -> jax.Array:
-  return _scan("sum", how, reverse, x)
+def _running_sum(execution: Execution, reverse: bool, x: jax.Array) -> jax.Array:
+  return _scan("sum", execution, reverse, x)
 
 
-def _forward(how: How, reverse: bool, x: jax.Array) -> tuple[jax.Array, None]:
-  return _running_sum(how, reverse, x), None
+def _forward(execution: Execution, reverse: bool, x: jax.Array) -> tuple[jax.Array, None]:
+  return _running_sum(execution, reverse, x), None
 
 
-def _backward(how: How, reverse: bool, _: None, g: jax.Array) -> tuple[jax.Array]:
-  return (_scan("sum", how, not reverse, g),)
+def _backward(execution: Execution, reverse: bool, _: None, g: jax.Array) -> tuple[jax.Array]:
+  return (_scan("sum", execution, not reverse, g),)
 
 
 _running_sum.defvjp(_forward, _backward)

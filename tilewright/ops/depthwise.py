@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.runtime.user_line import names_line
 
 
@@ -66,10 +66,10 @@ def depthwise(
       "depthwise: x must be (batch, height, width, channels) and w (height, width, channels) of the same dtype, got "
       f"{x.dtype}{list(x.shape)} and {w.dtype}{list(w.shape)}."
     )
-  return _depthwise(calling.how(interpret, native), x, w, rows, columns)
+  return _depthwise(calling.execution(interpret, native), x, w, rows, columns)
 
 
-def _depthwise(how: How, x: jax.Array, w: jax.Array, rows: Window, columns: Window) -> jax.Array:
+def _depthwise(execution: Execution, x: jax.Array, w: jax.Array, rows: Window, columns: Window) -> jax.Array:
   (batch, height, width, channels), (tall, wide, _) = x.shape, w.shape
   out_height, out_width = rows.places(height, tall), columns.places(width, wide)
   if 0 in (batch, channels, out_height, out_width):
@@ -122,7 +122,7 @@ def _depthwise(how: How, x: jax.Array, w: jax.Array, rows: Window, columns: Wind
     out_specs=pl.BlockSpec((None, count, out_width, channels), lambda n, h: (n, h, 0, 0)),
     scratch_shapes=[jax.ShapeDtypeStruct((needed, span, channels), x.dtype)],
     name="depthwise",
-    **how.options("parallel", "parallel"),
+    **execution.options("parallel", "parallel"),
   )(x, w)
 
 

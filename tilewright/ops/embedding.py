@@ -21,7 +21,7 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.pallas import tpu
 from tilewright.runtime.user_line import names_line
@@ -51,12 +51,12 @@ def embedding(
   if table.shape[0] == 0 and indices.size:
     raise errors.ShapeMismatchError("embedding: table has no rows, but there are indices.")
   flat = jnp.clip(indices.reshape(-1), 0, max(0, table.shape[0] - 1)).astype(jnp.int32)
-  rows = _gather(calling.how(interpret, native), table.shape[0], table, flat)
+  rows = _gather(calling.execution(interpret, native), table.shape[0], table, flat)
   return reshaped(rows, (*indices.shape, table.shape[1]))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _gather(how: How, num_rows: int, table: jax.Array, indices: jax.Array) -> jax.Array:
+def _gather(execution: Execution, num_rows: int, table: jax.Array, indices: jax.Array) -> jax.Array:
   width, count = table.shape[1], indices.shape[0]
   if width == 0 or count == 0:
     return jnp.zeros((count, width), table.dtype)
@@ -74,22 +74,22 @@ def _gather(how: How, num_rows: int, table: jax.Array, indices: jax.Array) -> ja
       out_specs=pl.BlockSpec((None, width), lambda i, indices_ref: (i, 0)),
     ),
     name="embedding",
-    **how.options("parallel"),
+    **execution.options("parallel"),
   )(indices, table)
 
 
-def _forward(how: How, num_rows: int, table: jax.Array, indices: jax.Array) -> tuple[jax.Array, Any]:
-  return _gather(how, num_rows, table, indices), (indices, jnp.zeros((0,), table.dtype))
+def _forward(execution: Execution, num_rows: int, table: jax.Array, indices: jax.Array) -> tuple[jax.Array, Any]:
+  return _gather(execution, num_rows, table, indices), (indices, jnp.zeros((0,), table.dtype))
 
 
-def _backward(how: How, num_rows: int, residuals: Any, g: jax.Array) -> tuple[jax.Array, np.ndarray]:
+def _backward(execution: Execution, num_rows: int, residuals: Any, g: jax.Array) -> tuple[jax.Array, np.ndarray]:
   indices, like = residuals
   nothing = np.zeros(indices.shape, jax.dtypes.float0)
   count, width = g.shape
   if 0 in (count, width, num_rows):
     return jnp.zeros((num_rows, width), like.dtype), nothing
-  if how.on_gpu:
-    return _summed_in_order(how, num_rows, indices, g, like.dtype), nothing
+  if execution.on_gpu:
+    return _summed_in_order(execution, num_rows, indices, g, like.dtype), nothing
   block = tiling.divisor_near(width, max(16, pl.cdiv(width, 8)), 16)
   if width % block:  # a strip of the table that extends past its edge would be copied for each index
     block = width
@@ -112,12 +112,12 @@ def _backward(how: How, num_rows: int, residuals: Any, g: jax.Array) -> tuple[ja
       out_specs=pl.BlockSpec((num_rows, block), lambda j, i, indices_ref: (0, j)),
     ),
     name="embedding_backward",
-    **how.options("parallel", "arbitrary"),
+    **execution.options("parallel", "arbitrary"),
   )(indices, g)
   return summed.astype(like.dtype), nothing
 
 
-def _summed_in_order(how: How, num_rows: int, indices: jax.Array, g: jax.Array, dtype: Any) -> jax.Array:
+def _summed_in_order(execution: Execution, num_rows: int, indices: jax.Array, g: jax.Array, dtype: Any) -> jax.Array:
   """A table of zeros to whose rows those of `g` are added, in float32."""
   count, width = g.shape
   block = tiling.elements_per_gpu_block(width)
@@ -149,7 +149,7 @@ def _summed_in_order(how: How, num_rows: int, indices: jax.Array, g: jax.Array, 
     ),
     input_output_aliases={4: 0},
     name="embedding_backward",
-    **how.options("parallel", "parallel"),
+    **execution.options("parallel", "parallel"),
   )(sorted_indices, places, ends, padded, jnp.zeros(out.shape, out.dtype))
 
 

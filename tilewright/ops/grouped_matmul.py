@@ -21,7 +21,7 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.pallas import tpu
 from tilewright.runtime.user_line import names_line
 
@@ -65,7 +65,7 @@ def grouped_matmul(
   if not jnp.issubdtype(group_sizes.dtype, jnp.integer):
     raise errors.ShapeMismatchError(f"grouped_matmul: group_sizes must be integers, got {group_sizes.dtype}.")
   sizes = group_sizes.astype(jnp.int32)
-  return _grouped(calling.how(interpret, native), transpose_weights, x, weights, sizes)
+  return _grouped(calling.execution(interpret, native), transpose_weights, x, weights, sizes)
 
 
 def tiles_of(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -96,15 +96,15 @@ def own_rows(block: int, shape: tuple[int, ...], t: Any, blocks: Any, groups: An
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array) -> jax.Array:
+def _grouped(execution: Execution, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array) -> jax.Array:
   (m, k), num_groups = x.shape, weights.shape[0]
   n = weights.shape[1 if transpose else 2]
   if 0 in (m, k, n, num_groups):
     return jnp.zeros((m, n), x.dtype)
-  if how.on_gpu:
+  if execution.on_gpu:
     from tilewright.ops import grouped_matmul_gpu
 
-    return grouped_matmul_gpu.grouped(how, transpose, x, weights, sizes)
+    return grouped_matmul_gpu.grouped(execution, transpose, x, weights, sizes)
   block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
   blocks, groups, starts = tiles_of(sizes, m, block_m)
   contract = (((1,), (1 if transpose else 0,)), ((), ()))
@@ -138,16 +138,16 @@ def _grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes:
       out_specs=pl.BlockSpec((block_m, block_n), lambda j, t, b, g, s: (b[t], j)),
     ),
     name="grouped_matmul",
-    **how.options("parallel", "arbitrary"),
+    **execution.options("parallel", "arbitrary"),
   )(blocks, groups, starts, x, weights)
 
 
-def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes: jax.Array) -> jax.Array:
+def _weight_slopes(execution: Execution, num_groups: int, x: jax.Array, g: jax.Array, sizes: jax.Array) -> jax.Array:
   """For each group, the product of its rows of `x`, transposed, with its rows of `g`: (groups, k, n), added up in float32."""
-  if how.on_gpu:
+  if execution.on_gpu:
     from tilewright.ops import grouped_matmul_gpu
 
-    return grouped_matmul_gpu.weight_slopes(how, num_groups, x, g, sizes)
+    return grouped_matmul_gpu.weight_slopes(execution, num_groups, x, g, sizes)
   (m, k), n = x.shape, g.shape[1]
   block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
   blocks, groups, starts = tiles_of(sizes, m, block_m)
@@ -184,22 +184,26 @@ def _weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes:
     ),
     input_output_aliases={5: 0},
     name="grouped_matmul_weights",
-    **how.options("parallel", "arbitrary"),
+    **execution.options("parallel", "arbitrary"),
   )(blocks, groups, starts, x, g, jnp.zeros(out.shape, out.dtype))
 
 
-def _forward(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array) -> tuple[jax.Array, Any]:
-  return _grouped(how, transpose, x, weights, sizes), (x, weights, sizes)
+def _forward(
+  execution: Execution, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array
+) -> tuple[jax.Array, Any]:
+  return _grouped(execution, transpose, x, weights, sizes), (x, weights, sizes)
 
 
-def _backward(how: How, transpose: bool, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, np.ndarray]:
+def _backward(
+  execution: Execution, transpose: bool, residuals: Any, g: jax.Array
+) -> tuple[jax.Array, jax.Array, np.ndarray]:
   x, weights, sizes = residuals
   nothing = np.zeros(sizes.shape, jax.dtypes.float0)
   if 0 in (*x.shape, *weights.shape):
     return jnp.zeros_like(x), jnp.zeros_like(weights), nothing
-  dx = _grouped(how, not transpose, g, weights, sizes)
+  dx = _grouped(execution, not transpose, g, weights, sizes)
   left, right = (g, x) if transpose else (x, g)
-  return dx, _weight_slopes(how, weights.shape[0], left, right, sizes).astype(weights.dtype), nothing
+  return dx, _weight_slopes(execution, weights.shape[0], left, right, sizes).astype(weights.dtype), nothing
 
 
 _grouped.defvjp(_forward, _backward)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from tilewright import pallas as pl
 from tilewright.ops import tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.pallas import tpu
 
 
@@ -37,7 +37,7 @@ def tiles_of_groups(sizes: jax.Array, m: int, block: int) -> tuple[jax.Array, ja
   return tuple(z.astype(jnp.int32) for z in (group, jnp.where(rows > 0, starts[group] + first, 0), rows))
 
 
-def grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array) -> jax.Array:
+def grouped(execution: Execution, transpose: bool, x: jax.Array, weights: jax.Array, sizes: jax.Array) -> jax.Array:
   """(m, n) from rows (m, k) and matrices (groups, k, n), or (groups, n, k) if they are transposed."""
   (m, k), num_groups = x.shape, weights.shape[0]
   n = weights.shape[1 if transpose else 2]
@@ -86,11 +86,11 @@ def grouped(how: How, transpose: bool, x: jax.Array, weights: jax.Array, sizes: 
       scratch_shapes=[jax.ShapeDtypeStruct((bm, bn), jnp.float32)],
     ),
     name="grouped_matmul",
-    **how.options("parallel", "parallel", "arbitrary"),
+    **execution.options("parallel", "parallel", "arbitrary"),
   )(*tiles, x, weights)
 
 
-def weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes: jax.Array) -> jax.Array:
+def weight_slopes(execution: Execution, num_groups: int, x: jax.Array, g: jax.Array, sizes: jax.Array) -> jax.Array:
   """For each group, the product of its rows of `x`, transposed, with its rows of `g`: (groups, k, n), added up in float32.
 
   The kernel loops over the tiles of all groups. At the end of a group the accumulator is written and reset.
@@ -142,5 +142,5 @@ def weight_slopes(how: How, num_groups: int, x: jax.Array, g: jax.Array, sizes: 
     ),
     input_output_aliases={5: 0},
     name="grouped_matmul_weights",
-    **how.options("parallel", "parallel", "arbitrary"),
+    **execution.options("parallel", "parallel", "arbitrary"),
   )(*tiles, x, g, jnp.zeros(out.shape, out.dtype))

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import pallas as pl
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 
 _PIECE = 16  # bytes that a thread reads at a time
 _SHORTEST = 512  # elements of a row: of shorter ones a CTA takes several
@@ -65,10 +65,10 @@ def is_one_chunk(x: jax.Array) -> bool:
   return chunks_of(x)[0] == 1
 
 
-def applies(how: How, x: jax.Array) -> bool:
+def applies(execution: Execution, x: jax.Array) -> bool:
   """Whether this way is better for the rows of an array."""
   rows, width = x.shape
-  if not how.on_gpu or width < _SHORTEST or x.size >= _MAX_ELEMENTS or rows == 0:
+  if not execution.on_gpu or width < _SHORTEST or x.size >= _MAX_ELEMENTS or rows == 0:
     return False
   is_uneven = width * x.dtype.itemsize % _PIECE != 0
   return is_uneven or width > _MAX_UNMASKED_ROW or (rows < _SMS and width >= _FEW)
@@ -90,7 +90,7 @@ def chunks_of(x: jax.Array) -> tuple[int, int]:
 
 
 def run(
-  how: How,
+  execution: Execution,
   name: str,
   body: Body,
   arrays: Sequence[jax.Array],
@@ -144,12 +144,12 @@ def run(
     out_specs=[pl.BlockSpec((1, 1), lambda i, c: (i, c)) if maps is None else pl.BlockSpec(memory_space=pl.ANY)]
     * len(outs),
     name=name,
-    **how.options("parallel", "parallel", on_gpu={"num_warps": _warps(chunk), "writes_all": True}),
+    **execution.options("parallel", "parallel", on_gpu={"num_warps": _warps(chunk), "writes_all": True}),
   )(*(x.reshape(1, -1) for x in arrays), *(x[:, None] for x in per_row), *(transposed(x) for x in shared))
   return found if maps is None else [found[0].reshape(rows, width)]
 
 
-def online(how: How, name: str, x: jax.Array, result: Callable[..., jax.Array]) -> jax.Array:
+def online(execution: Execution, name: str, x: jax.Array, result: Callable[..., jax.Array]) -> jax.Array:
   """`result(x, maximum, sum of exponentials)` of rows that are too long for registers, and enough for the device: a CTA reads a row twice.
 
   The second pass hits L2. The running maximum grows from chunk to chunk, and the sum is rescaled with it.
@@ -196,7 +196,7 @@ def online(how: How, name: str, x: jax.Array, result: Callable[..., jax.Array]) 
     out_specs=pl.BlockSpec(memory_space=pl.ANY),
     scratch_shapes=[one, one],
     name=name,
-    **how.options("parallel", "arbitrary", on_gpu={"num_warps": 16, "writes_all": True}),
+    **execution.options("parallel", "arbitrary", on_gpu={"num_warps": 16, "writes_all": True}),
   )(x.reshape(1, -1))
   return line.reshape(rows, width)
 
@@ -206,7 +206,7 @@ def _warps(chunk: int) -> int:
   return next((n for n in (4, 8, 16) if chunk <= n * 512), 32)
 
 
-def softmax_parts(how: How, name: str, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+def softmax_parts(execution: Execution, name: str, x: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The maximum m of each row, and the sum of exp(x - m)."""
 
   def body(row: Row, x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -215,13 +215,13 @@ def softmax_parts(how: How, name: str, x: jax.Array) -> tuple[jax.Array, jax.Arr
     # A chunk may have no element of its row, or none that counts.
     return row_max, row.sum(jnp.where(row_max > -jnp.inf, jnp.exp(x - row_max), 0.0))
 
-  row_max, total = run(how, name, body, [x], [], [], parts=2)
+  row_max, total = run(execution, name, body, [x], [], [], parts=2)
   greatest = jnp.max(row_max, axis=1)
   factor = jnp.where(row_max > -jnp.inf, jnp.exp(row_max - greatest[:, None]), 0.0)
   return greatest, jnp.sum(total * factor, axis=1)
 
 
-def moments(how: How, name: str, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+def moments(execution: Execution, name: str, x: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The mean of each row, and the mean of the squared differences from it: chunks have their own, which are put together exactly."""
 
   def body(row: Row, x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -231,7 +231,7 @@ def moments(how: How, name: str, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     centred = x - mean
     return count, mean, row.sum(centred * centred)
 
-  count, mean, squares = run(how, name, body, [x], [], [], parts=3)
+  count, mean, squares = run(execution, name, body, [x], [], [], parts=3)
   width = x.shape[1]
   whole = jnp.sum(count * mean, axis=1) / width
   apart = mean - whole[:, None]

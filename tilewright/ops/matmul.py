@@ -21,7 +21,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, matmul_gpu, spaces, tiling
 from tilewright.ops.activations import activation_of, derivative
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
@@ -36,7 +36,7 @@ JOINED = (np.dtype(jnp.bfloat16), np.dtype(jnp.int8))  # that CPU instructions m
 class Plan:
   """The static part of a matrix product."""
 
-  how: How
+  execution: Execution
   transpose_x: bool = False
   transpose_y: bool = False
   activation: str | None = None
@@ -92,8 +92,8 @@ def matmul(
   if blocks is not None and (len(blocks) != 3 or any(b < 1 for b in blocks)):
     raise errors.ShapeMismatchError(f"matmul: blocks must be three positive sizes (m, n, k), got {blocks}.")
   chosen = None if blocks is None else MatmulBlocks(*blocks)
-  how = calling.how(interpret, native)
-  plan = Plan(how, transpose_x, transpose_y, activation, out_dtype, chosen, precision=_precision_of(precision))
+  execution = calling.execution(interpret, native)
+  plan = Plan(execution, transpose_x, transpose_y, activation, out_dtype, chosen, precision=_precision_of(precision))
 
   if y.ndim > 2:
     batch = x.shape[:-2]
@@ -147,10 +147,10 @@ def _sizes(plan: Plan, x: jax.Array, y: jax.Array) -> tuple[int, int, int]:
 
 def _chosen_blocks(plan: Plan, m: int, n: int, k: int, dtype: np.dtype) -> MatmulBlocks:
   """The default blocks. Short ones pay off in native code on the CPU, where a step along K costs almost nothing."""
-  if plan.how.on_gpu:
+  if plan.execution.on_gpu:
     return tiling.gpu_matmul_blocks(m, n, k, dtype.itemsize)
   few = None
-  if not plan.transpose_y and not plan.how.interpret and calling.platform() == "cpu":
+  if not plan.transpose_y and not plan.execution.interpret and calling.platform() == "cpu":
     few = tiling.few_rows_blocks(m, n, k, dtype.itemsize)
   joined = dtype in JOINED
   return few or tiling.matmul_blocks(
@@ -166,15 +166,15 @@ def call(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None, factor:
   if k == 0:
     x, y = (jnp.zeros([d or 1 for d in z.shape], z.dtype) for z in (x, y))
     k = 1
-  blocks, how = plan.blocks, plan.how
+  blocks, execution = plan.blocks, plan.execution
   if blocks is None:
     transposed = (plan.transpose_x, plan.transpose_y)
-    tuned, how = spaces.matmul_blocks(how, plan.batch, m, n, k, y.dtype, transposed, plan.precision)
-    if how.on_gpu and (cut := matmul_gpu.cut(plan, x, y)) is not None:
+    tuned, execution = spaces.matmul_blocks(execution, plan.batch, m, n, k, y.dtype, transposed, plan.precision)
+    if execution.on_gpu and (cut := matmul_gpu.cut(plan, x, y)) is not None:
       cut = dataclasses.replace(cut, product=tuned or cut.product)
-      return matmul_gpu.call(dataclasses.replace(plan, how=how), cut, x, y, bias, factor)
+      return matmul_gpu.call(dataclasses.replace(plan, execution=execution), cut, x, y, bias, factor)
     blocks = tuned.blocks if tuned is not None else _chosen_blocks(plan, m, n, k, y.dtype)
-  plan = dataclasses.replace(plan, how=how)
+  plan = dataclasses.replace(plan, execution=execution)
   bm, bn, bk = min(blocks.m, m), min(blocks.n, n), min(blocks.k, k)
   return blocked(plan, x, y, bias, factor, (m, n, k), MatmulBlocks(bm, bn, bk))
 
@@ -283,7 +283,7 @@ def blocked(
     out_specs=of_result if splits == 1 else of_parts,
     scratch_shapes=[] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), accumulator)],
     name="matmul",
-    **plan.how.options(*parallel, "parallel", "parallel", "arbitrary"),
+    **plan.execution.options(*parallel, "parallel", "parallel", "arbitrary"),
   )(x, y, *biases, *factors)
 
 
@@ -302,7 +302,7 @@ def _forward(plan: Plan, x: jax.Array, y: jax.Array, bias: jax.Array | None) -> 
   before = call(dataclasses.replace(plan, activation=None, out_dtype=np.dtype(jnp.float32)), x, y, bias)
   activation = activation_of("matmul", plan.activation)
   assert activation is not None
-  (after,) = elementwise(activation, plan.how, plan.activation, before)
+  (after,) = elementwise(activation, plan.execution, plan.activation, before)
   return after.astype(plan.out_dtype), (x, y, bias, before)
 
 
@@ -312,12 +312,12 @@ def _backward(plan: Plan, residuals: Any, g: jax.Array) -> tuple[Any, Any, Any]:
     activation = activation_of("matmul", plan.activation)
     assert activation is not None
     slope = functools.partial(derivative, activation)
-    (g,) = elementwise(slope, plan.how, f"{plan.activation}_backward", before, g.astype(jnp.float32))
+    (g,) = elementwise(slope, plan.execution, f"{plan.activation}_backward", before, g.astype(jnp.float32))
   dbias = None if bias is None else jnp.sum(g.astype(jnp.float32), axis=0).astype(bias.dtype)
   g = g.astype(x.dtype)
 
   def product(a: jax.Array, b: jax.Array, transpose_a: bool, transpose_b: bool, dtype: Any) -> jax.Array:
-    own = Plan(plan.how, transpose_a, transpose_b, None, np.dtype(dtype), None, plan.batch, plan.precision)
+    own = Plan(plan.execution, transpose_a, transpose_b, None, np.dtype(dtype), None, plan.batch, plan.precision)
     return call(own, a, b, None)
 
   if plan.transpose_x:

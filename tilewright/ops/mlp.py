@@ -20,7 +20,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
 from tilewright.ops.activations import ACTIVATIONS, derivative, silu
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.matmul import JOINED, Plan, call, matmul
 from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.runtime.user_line import names_line
@@ -39,7 +39,7 @@ def gelu(
     native: whether to compile native code; by default, on the CPU and on NVIDIA GPUs.
   """
   x = calling.floating("gelu", "x", x)
-  return _activate("gelu" if approximate else "gelu_exact", calling.how(interpret, native), x)
+  return _activate("gelu" if approximate else "gelu_exact", calling.execution(interpret, native), x)
 
 
 @names_line
@@ -49,7 +49,7 @@ def swiglu(gate: jax.Array, x: jax.Array, *, interpret: bool | None = None, nati
   calling.shaped("swiglu", "x", x, gate.shape, "that of gate")
   if x.dtype != gate.dtype:
     raise errors.ShapeMismatchError(f"swiglu: gate and x must have one dtype, got {gate.dtype} and {x.dtype}.")
-  return _swiglu(calling.how(interpret, native), gate, x)
+  return _swiglu(calling.execution(interpret, native), gate, x)
 
 
 @names_line
@@ -109,8 +109,8 @@ def swiglu_mlp(
     calling.shaped("swiglu_mlp", name, w, (x.shape[-1], w_gate.shape[-1]), "the width of x, and one hidden width")
     if w.dtype != x.dtype:
       raise errors.ShapeMismatchError(f"swiglu_mlp: {name} must have the dtype of x, {x.dtype}, got {w.dtype}.")
-  how = calling.how(interpret, native)
-  hidden = _gated(how, as_rows(x), w_gate, w_up)
+  execution = calling.execution(interpret, native)
+  hidden = _gated(execution, as_rows(x), w_gate, w_up)
   return matmul(hidden.reshape(*x.shape[:-1], w_gate.shape[-1]), w_down, interpret=interpret, native=native)
 
 
@@ -118,16 +118,16 @@ def swiglu_mlp(
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _activate(name: str, how: How, x: jax.Array) -> jax.Array:
-  return elementwise(ACTIVATIONS[name], how, name, x)[0]
+def _activate(name: str, execution: Execution, x: jax.Array) -> jax.Array:
+  return elementwise(ACTIVATIONS[name], execution, name, x)[0]
 
 
-def _activate_forward(name: str, how: How, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-  return _activate(name, how, x), x
+def _activate_forward(name: str, execution: Execution, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+  return _activate(name, execution, x), x
 
 
-def _activate_backward(name: str, how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array]:
-  return (elementwise(functools.partial(derivative, ACTIVATIONS[name]), how, f"{name}_backward", x, g)[0],)
+def _activate_backward(name: str, execution: Execution, x: jax.Array, g: jax.Array) -> tuple[jax.Array]:
+  return (elementwise(functools.partial(derivative, ACTIVATIONS[name]), execution, f"{name}_backward", x, g)[0],)
 
 
 _activate.defvjp(_activate_forward, _activate_backward)
@@ -142,16 +142,20 @@ def _gate_derivatives(gate: jax.Array, x: jax.Array, g: jax.Array) -> tuple[jax.
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _swiglu(how: How, gate: jax.Array, x: jax.Array) -> jax.Array:
-  return elementwise(_gate, how, "swiglu", gate, x)[0]
+def _swiglu(execution: Execution, gate: jax.Array, x: jax.Array) -> jax.Array:
+  return elementwise(_gate, execution, "swiglu", gate, x)[0]
 
 
-def _swiglu_forward(how: How, gate: jax.Array, x: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-  return _swiglu(how, gate, x), (gate, x)
+def _swiglu_forward(
+  execution: Execution, gate: jax.Array, x: jax.Array
+) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+  return _swiglu(execution, gate, x), (gate, x)
 
 
-def _swiglu_backward(how: How, residuals: tuple[jax.Array, jax.Array], g: jax.Array) -> tuple[jax.Array, jax.Array]:
-  dgate, dx = elementwise(_gate_derivatives, how, "swiglu_backward", *residuals, g, num_outs=2)
+def _swiglu_backward(
+  execution: Execution, residuals: tuple[jax.Array, jax.Array], g: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+  dgate, dx = elementwise(_gate_derivatives, execution, "swiglu_backward", *residuals, g, num_outs=2)
   return dgate, dx
 
 
@@ -162,14 +166,14 @@ _swiglu.defvjp(_swiglu_forward, _swiglu_backward)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Array:
+def _gated(execution: Execution, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Array:
   """silu(x @ w_gate) * (x @ w_up) in one kernel; on a GPU in two, of which the second multiplies by what the first gives."""
   (m, k), n = x.shape, w_gate.shape[1]
   out = jax.ShapeDtypeStruct((m, n), x.dtype)
   if 0 in (m, k, n):
     return jnp.zeros(out.shape, out.dtype)
-  if how.on_gpu:  # the accumulators of two products do not fit a thread's registers
-    plan = Plan(how, out_dtype=x.dtype)
+  if execution.on_gpu:  # the accumulators of two products do not fit a thread's registers
+    plan = Plan(execution, out_dtype=x.dtype)
     gate = call(dataclasses.replace(plan, activation="silu"), x, w_gate, None)
     return call(plan, x, w_up, None, factor=gate)
   blocks = tiling.matmul_blocks(m, n, k, on_the_way=x.dtype not in JOINED)
@@ -188,20 +192,20 @@ def _gated(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> jax.Ar
     in_specs=[pl.BlockSpec((bm, k), lambda i, j: (i, 0)), weights, weights],
     out_specs=pl.BlockSpec((bm, bn), lambda i, j: (i, j)),
     name="gated_matmul",
-    **how.options(),
+    **execution.options(),
   )(x, w_gate, w_up)
 
 
-def _gated_forward(how: How, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> tuple[jax.Array, Any]:
-  product = functools.partial(matmul, interpret=how.interpret, native=how.native)
+def _gated_forward(execution: Execution, x: jax.Array, w_gate: jax.Array, w_up: jax.Array) -> tuple[jax.Array, Any]:
+  product = functools.partial(matmul, interpret=execution.interpret, native=execution.native)
   gate, up = product(x, w_gate), product(x, w_up)
-  return elementwise(_gate, how, "swiglu", gate, up)[0], (x, w_gate, w_up, gate, up)
+  return elementwise(_gate, execution, "swiglu", gate, up)[0], (x, w_gate, w_up, gate, up)
 
 
-def _gated_backward(how: How, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _gated_backward(execution: Execution, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
   x, w_gate, w_up, gate, up = residuals
-  dgate, dup = elementwise(_gate_derivatives, how, "swiglu_backward", gate, up, g, num_outs=2)
-  product = functools.partial(matmul, interpret=how.interpret, native=how.native)
+  dgate, dup = elementwise(_gate_derivatives, execution, "swiglu_backward", gate, up, g, num_outs=2)
+  product = functools.partial(matmul, interpret=execution.interpret, native=execution.native)
   dx = product(dgate, w_gate, transpose_y=True) + product(dup, w_up, transpose_y=True)
   return dx, product(x, dgate, transpose_x=True), product(x, dup, transpose_x=True)
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.ops import calling, long_rows
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.long_rows import Row
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, by_rows, summed_over_rows
@@ -49,7 +49,7 @@ def layer_norm(
     shift = jnp.zeros(x.shape[-1:], scale.dtype)
   shift = calling.floating("layer_norm", "shift", shift)
   calling.shaped("layer_norm", "shift", shift, x.shape[-1:], "the last dimension of x")
-  return reshaped(_layer_norm(calling.how(interpret, native), float(eps), as_rows(x), scale, shift), x.shape)
+  return reshaped(_layer_norm(calling.execution(interpret, native), float(eps), as_rows(x), scale, shift), x.shape)
 
 
 @names_line
@@ -63,7 +63,7 @@ def rms_norm(
 ) -> jax.Array:
   """x / sqrt(mean(x²) + eps) * scale over the last dimension; the arguments, `interpret` and `native` too, are those of `layer_norm`."""
   x, scale = _checked("rms_norm", x, scale, eps)
-  return reshaped(_rms_norm(calling.how(interpret, native), float(eps), as_rows(x), scale), x.shape)
+  return reshaped(_rms_norm(calling.execution(interpret, native), float(eps), as_rows(x), scale), x.shape)
 
 
 def _checked(op: str, x: jax.Array, scale: jax.Array | None, eps: float) -> tuple[jax.Array, jax.Array]:
@@ -86,7 +86,7 @@ def _like(x: jax.Array) -> jax.ShapeDtypeStruct:
 
 
 def _of_long_rows(
-  how: How, name: str, eps: float, x: jax.Array, shared: list[jax.Array], is_centred: bool
+  execution: Execution, name: str, eps: float, x: jax.Array, shared: list[jax.Array], is_centred: bool
 ) -> jax.Array:
   """Norms of rows that a GPU processes in chunks, see `long_rows`; `shared` are the scale and perhaps the shift."""
 
@@ -101,26 +101,26 @@ def _of_long_rows(
     return result(x, jax.lax.rsqrt(row.sum(x * x) * (1.0 / row.width) + eps), *shared)
 
   if long_rows.is_one_chunk(x):
-    return long_rows.run(how, name, at_once, [x], [], shared, maps=x.dtype)[0]
+    return long_rows.run(execution, name, at_once, [x], [], shared, maps=x.dtype)[0]
   if is_centred:
-    mean, square = long_rows.moments(how, f"{name}_parts", x)
+    mean, square = long_rows.moments(execution, f"{name}_parts", x)
   else:
 
     def squares(row: Row, x: jax.Array) -> tuple[jax.Array]:
       x = x.astype(jnp.float32)
       return (row.sum(x * x),)
 
-    (parts,) = long_rows.run(how, f"{name}_parts", squares, [x], [], [], parts=1)
+    (parts,) = long_rows.run(execution, f"{name}_parts", squares, [x], [], [], parts=1)
     mean, square = jnp.zeros(x.shape[:1], jnp.float32), jnp.sum(parts, axis=1) * (1.0 / x.shape[1])
 
   def body(row: Row, x: jax.Array, mean: jax.Array, r: jax.Array, *shared: jax.Array) -> jax.Array:
     return result(x.astype(jnp.float32) - mean, r, *shared)
 
-  return long_rows.run(how, name, body, [x], [mean, jax.lax.rsqrt(square + eps)], shared, maps=x.dtype)[0]
+  return long_rows.run(execution, name, body, [x], [mean, jax.lax.rsqrt(square + eps)], shared, maps=x.dtype)[0]
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _layer_norm(how: How, eps: float, x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
+def _layer_norm(execution: Execution, eps: float, x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
   def body(x: jax.Array, scale: jax.Array, shift: jax.Array) -> jax.Array:
     x = x.astype(jnp.float32)
     centred = x - _mean(x)
@@ -128,19 +128,19 @@ def _layer_norm(how: How, eps: float, x: jax.Array, scale: jax.Array, shift: jax
       jnp.float32
     )
 
-  if long_rows.applies(how, x):
-    return _of_long_rows(how, "layer_norm", eps, x, [scale, shift], is_centred=True)
-  return by_rows(body, how, "layer_norm", [x], [scale, shift], [_like(x)])[0]
+  if long_rows.applies(execution, x):
+    return _of_long_rows(execution, "layer_norm", eps, x, [scale, shift], is_centred=True)
+  return by_rows(body, execution, "layer_norm", [x], [scale, shift], [_like(x)])[0]
 
 
 def _layer_norm_forward(
-  how: How, eps: float, x: jax.Array, scale: jax.Array, shift: jax.Array
+  execution: Execution, eps: float, x: jax.Array, scale: jax.Array, shift: jax.Array
 ) -> tuple[jax.Array, tuple[jax.Array, jax.Array, jax.Array]]:
-  return _layer_norm(how, eps, x, scale, shift), (x, scale, shift)
+  return _layer_norm(execution, eps, x, scale, shift), (x, scale, shift)
 
 
 def _layer_norm_backward(
-  how: How, eps: float, residuals: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
+  execution: Execution, eps: float, residuals: tuple[jax.Array, jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
   x, scale, shift = residuals
 
@@ -151,7 +151,7 @@ def _layer_norm_backward(
     n, h = centred * r, g * scale.astype(jnp.float32)
     return r * (h - _mean(h) - n * _mean(h * n)), g * n, g
 
-  dx, (dscale, dshift) = summed_over_rows(body, how, "layer_norm_backward", [x, g], [scale], _like(x), 2)
+  dx, (dscale, dshift) = summed_over_rows(body, execution, "layer_norm_backward", [x, g], [scale], _like(x), 2)
   return dx, dscale.astype(scale.dtype), dshift.astype(shift.dtype)
 
 
@@ -159,24 +159,24 @@ _layer_norm.defvjp(_layer_norm_forward, _layer_norm_backward)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _rms_norm(how: How, eps: float, x: jax.Array, scale: jax.Array) -> jax.Array:
+def _rms_norm(execution: Execution, eps: float, x: jax.Array, scale: jax.Array) -> jax.Array:
   def body(x: jax.Array, scale: jax.Array) -> jax.Array:
     x = x.astype(jnp.float32)
     return x * jax.lax.rsqrt(_mean(x * x) + eps) * scale.astype(jnp.float32)
 
-  if long_rows.applies(how, x):
-    return _of_long_rows(how, "rms_norm", eps, x, [scale], is_centred=False)
-  return by_rows(body, how, "rms_norm", [x], [scale], [_like(x)])[0]
+  if long_rows.applies(execution, x):
+    return _of_long_rows(execution, "rms_norm", eps, x, [scale], is_centred=False)
+  return by_rows(body, execution, "rms_norm", [x], [scale], [_like(x)])[0]
 
 
 def _rms_norm_forward(
-  how: How, eps: float, x: jax.Array, scale: jax.Array
+  execution: Execution, eps: float, x: jax.Array, scale: jax.Array
 ) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-  return _rms_norm(how, eps, x, scale), (x, scale)
+  return _rms_norm(execution, eps, x, scale), (x, scale)
 
 
 def _rms_norm_backward(
-  how: How, eps: float, residuals: tuple[jax.Array, jax.Array], g: jax.Array
+  execution: Execution, eps: float, residuals: tuple[jax.Array, jax.Array], g: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
   x, scale = residuals
 
@@ -186,7 +186,7 @@ def _rms_norm_backward(
     n, h = x * r, g * scale.astype(jnp.float32)
     return r * (h - n * _mean(h * n)), g * n
 
-  dx, (dscale,) = summed_over_rows(body, how, "rms_norm_backward", [x, g], [scale], _like(x), 1)
+  dx, (dscale,) = summed_over_rows(body, execution, "rms_norm_backward", [x, g], [scale], _like(x), 1)
   return dx, dscale.astype(scale.dtype)
 
 

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.runtime.user_line import names_line
 
@@ -54,7 +54,7 @@ def rotary(
   if x.size == 0:
     return x
   halves = x.reshape(math.prod(x.shape[:-3]), length, heads, 2, width // 2)
-  return reshaped(_rotary(calling.how(interpret, native), halves, cos, sin), x.shape)
+  return reshaped(_rotary(calling.execution(interpret, native), halves, cos, sin), x.shape)
 
 
 def _halves(ref: Any) -> tuple[jax.Array, jax.Array]:
@@ -67,20 +67,22 @@ def _table(ref: Any) -> jax.Array:
   return ref[...].astype(jnp.float32)[:, None]
 
 
-def _rows(how: How, x: jax.Array) -> int:
+def _rows(execution: Execution, x: jax.Array) -> int:
   """How many positions, with all their heads, a block has."""
   _, length, heads, _, half = x.shape
   elements = 2 * heads * half
-  return tiling.rows_per_gpu_block(length, elements) if how.on_gpu else tiling.rows_per_block(length, 4 * elements)
+  return (
+    tiling.rows_per_gpu_block(length, elements) if execution.on_gpu else tiling.rows_per_block(length, 4 * elements)
+  )
 
 
-def _rotated(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, sign: int) -> jax.Array:
+def _rotated(execution: Execution, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, sign: int) -> jax.Array:
   batch, length, heads, _, half = x.shape
-  if how.on_gpu:
+  if execution.on_gpu:
     rows = 1
     group = tiling.part_of_gpu_row(heads, 2 * half)
   else:
-    rows, group = _rows(how, x), heads
+    rows, group = _rows(execution, x), heads
   halves = pl.BlockSpec((None, rows, group, 2, half), lambda i, j, h: (i, j, h, 0, 0))
   table = pl.BlockSpec((rows, half), lambda i, j, h: (j, 0))
 
@@ -96,13 +98,13 @@ def _rotated(how: How, name: str, x: jax.Array, cos: jax.Array, sin: jax.Array, 
     in_specs=[halves, table, table],
     out_specs=halves,
     name=name,
-    **how.options(),
+    **execution.options(),
   )(x, cos, sin)
 
 
-def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _towards_tables(execution: Execution, x: jax.Array, g: jax.Array) -> tuple[jax.Array, jax.Array]:
   """The derivatives towards cos and sin, summed over heads and batch."""
-  rows, (batch, length, heads, _, half) = _rows(how, x), x.shape
+  rows, (batch, length, heads, _, half) = _rows(execution, x), x.shape
   halves = pl.BlockSpec((None, rows, heads, 2, half), lambda i, j: (i, j, 0, 0, 0))
 
   def kernel(x_ref: Any, g_ref: Any, cos_ref: Any, sin_ref: Any) -> None:
@@ -119,24 +121,24 @@ def _towards_tables(how: How, x: jax.Array, g: jax.Array) -> tuple[jax.Array, ja
     in_specs=[halves, halves],
     out_specs=[own, own],
     name="rotary_tables_backward",
-    **how.options(),
+    **execution.options(),
   )(x, g)
   return dcos.sum(0), dsin.sum(0)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _rotary(how: How, x: jax.Array, cos: jax.Array, sin: jax.Array) -> jax.Array:
-  return _rotated(how, "rotary", x, cos, sin, 1)
+def _rotary(execution: Execution, x: jax.Array, cos: jax.Array, sin: jax.Array) -> jax.Array:
+  return _rotated(execution, "rotary", x, cos, sin, 1)
 
 
-def _rotary_forward(how: How, x: jax.Array, cos: jax.Array, sin: jax.Array) -> tuple[jax.Array, Any]:
-  return _rotary(how, x, cos, sin), (x, cos, sin)
+def _rotary_forward(execution: Execution, x: jax.Array, cos: jax.Array, sin: jax.Array) -> tuple[jax.Array, Any]:
+  return _rotary(execution, x, cos, sin), (x, cos, sin)
 
 
-def _rotary_backward(how: How, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _rotary_backward(execution: Execution, residuals: Any, g: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
   x, cos, sin = residuals
-  dcos, dsin = _towards_tables(how, x, g)
-  return _rotated(how, "rotary_backward", g, cos, sin, -1), dcos.astype(cos.dtype), dsin.astype(sin.dtype)
+  dcos, dsin = _towards_tables(execution, x, g)
+  return _rotated(execution, "rotary_backward", g, cos, sin, -1), dcos.astype(cos.dtype), dsin.astype(sin.dtype)
 
 
 _rotary.defvjp(_rotary_forward, _rotary_backward)

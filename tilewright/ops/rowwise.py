@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from tilewright import pallas as pl
 from tilewright.ops import spaces, tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 
 Body = Callable[..., Any]
@@ -23,7 +23,7 @@ Body = Callable[..., Any]
 
 def by_rows(
   body: Body,
-  how: How,
+  execution: Execution,
   name: str,
   arrays: Sequence[jax.Array],
   shared: Sequence[jax.Array],
@@ -42,8 +42,8 @@ def by_rows(
   if num_rows == 0 or any(0 in x.shape for x in arrays):
     return [jnp.zeros(o.shape, o.dtype) for o in outs]
   row_elements = max(math.prod(x.shape[1:]) for x in (*arrays, *outs))
-  block, how = spaces.rows_of_block(how, name, num_rows, row_elements, arrays[0].dtype)
-  if not block and how.on_gpu:
+  block, execution = spaces.rows_of_block(execution, name, num_rows, row_elements, arrays[0].dtype)
+  if not block and execution.on_gpu:
     block = tiling.rows_per_gpu_block(num_rows, row_elements, is_sharing=bool(shared))
   elif not block:
     block = tiling.rows_per_block(num_rows, 4 * row_elements, passes)
@@ -66,13 +66,13 @@ def by_rows(
     in_specs=[*(rows(x) for x in arrays), *(pl.BlockSpec(x.shape, lambda i: (0,)) for x in shared)],
     out_specs=[rows(o) for o in outs],
     name=name,
-    **how.options(),
+    **execution.options(),
   )(*arrays, *shared)
 
 
 def summed_over_rows(
   body: Body,
-  how: How,
+  execution: Execution,
   name: str,
   arrays: Sequence[jax.Array],
   shared: Sequence[jax.Array],
@@ -87,9 +87,11 @@ def summed_over_rows(
   (num_rows, width), num_arrays = arrays[0].shape, len(arrays)
   if num_rows == 0 or width == 0:
     return jnp.zeros(out.shape, out.dtype), [jnp.zeros((width,), jnp.float32)] * num_accumulators
-  block = tiling.rows_per_gpu_block(num_rows, width) if how.on_gpu else tiling.rows_per_block(num_rows, width * 4, 3)
+  block = (
+    tiling.rows_per_gpu_block(num_rows, width) if execution.on_gpu else tiling.rows_per_block(num_rows, width * 4, 3)
+  )
   blocks = pl.cdiv(num_rows, block)
-  steps = pl.cdiv(blocks, tiling.row_groups(how.on_gpu))
+  steps = pl.cdiv(blocks, tiling.row_groups(execution.on_gpu))
   groups = pl.cdiv(blocks, steps)
   ragged = groups * steps * block != num_rows
 
@@ -123,17 +125,17 @@ def summed_over_rows(
     in_specs=[*(rows_of(x) for x in arrays), *(pl.BlockSpec(x.shape, lambda g, s: (0,)) for x in shared)],
     out_specs=[rows_of(out), *[pl.BlockSpec((None, 1, width), lambda g, s: (g, 0, 0))] * num_accumulators],
     name=name,
-    **how.options("parallel", "arbitrary"),
+    **execution.options("parallel", "arbitrary"),
   )(*arrays, *shared)
   return rows_out, [s.sum(axis=(0, 1)) for s in accumulators]
 
 
-def elementwise(body: Body, how: How, name: str, *arrays: jax.Array, num_outs: int = 1) -> list[jax.Array]:
+def elementwise(body: Body, execution: Execution, name: str, *arrays: jax.Array, num_outs: int = 1) -> list[jax.Array]:
   """Apply `body` to each element of arrays of one shape. The results have the shape and dtype of the first; computed in float32."""
   first = arrays[0]
   if first.size == 0:
     return [first] * num_outs
-  block = tiling.elements_per_gpu_block(first.size) if how.on_gpu else tiling.elements_per_block(first.size, 4)
+  block = tiling.elements_per_gpu_block(first.size) if execution.on_gpu else tiling.elements_per_block(first.size, 4)
 
   def kernel(*refs: Any) -> None:
     computed = body(*(ref[...].astype(jnp.float32) for ref in refs[: len(arrays)]))
@@ -148,7 +150,7 @@ def elementwise(body: Body, how: How, name: str, *arrays: jax.Array, num_outs: i
     in_specs=[spec] * len(arrays),
     out_specs=[spec] * num_outs,
     name=name,
-    **how.options(),
+    **execution.options(),
   )(*(x.reshape(-1) for x in arrays))
   return [reshaped(x, first.shape) for x in flat]
 

@@ -77,13 +77,13 @@ def scaled_grouped_matmul(
     return jnp.zeros((m, n), x.dtype)
   if native is None and not interpret and calling.platform() in ("gpu", "cuda"):
     native = True
-  how = calling.how(interpret, native)
+  execution = calling.execution(interpret, native)
   arrays, side, _ = matrices(weights, weights.axis % 3, (0,), "weights")
   packed = Operand(side, arrays, weights.padded_size)
   rows = pad_k(Operand(Side(m, 1, True), (x[None],), k), packed.k)
   whole = jnp.ones((), jnp.float32) if weights.global_scale is None else weights.global_scale
   whole = jnp.broadcast_to(whole.reshape(-1, 1), (num_groups, 1))
-  if how.on_gpu and scaled_grouped_gpu.applies(rows, packed):
+  if execution.on_gpu and scaled_grouped_gpu.applies(rows, packed):
     return scaled_grouped_gpu.grouped(rows, k_last(packed), whole, group_sizes.astype(jnp.int32))
   plain = in_planes(rows, side.planes)
   block_m, block_n = tiling.divisor_near(m, 128), tiling.divisor_near(n, 256, 32)
@@ -113,7 +113,7 @@ def scaled_grouped_matmul(
         return sum(found[1:], found[0])
 
       sides, refs = (plain.side, side), ([x_ref], [w_ref, s_ref])
-      if how.on_gpu or not extremes.has_powers(side, arrays):
+      if execution.on_gpu or not extremes.has_powers(side, arrays):
         store(product())
         return
       is_extreme = extremes.are_extreme(sides, refs)
@@ -139,5 +139,5 @@ def scaled_grouped_matmul(
       scratch_shapes=scratch(side, arrays[1], weight_specs[1].block_shape[1:], count),
     ),
     name="scaled_grouped_matmul",
-    **how.options("parallel", "arbitrary"),
+    **execution.options("parallel", "arbitrary"),
   )(blocks, groups, starts, *plain.arrays, *arrays, whole)

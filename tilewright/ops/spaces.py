@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright.ops import tiling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.tiling import GpuProduct, MatmulBlocks
 from tilewright.tune.decision_points import Declared
 from tilewright.tune.space import choice
@@ -97,44 +97,51 @@ ROWS_GPU = Declared(
 
 
 def matmul_blocks(
-  how: How, batch: int, m: int, n: int, k: int, dtype: np.dtype, transposed: tuple[bool, bool], precision: Any = None
-) -> tuple[GpuProduct | None, How]:
+  execution: Execution,
+  batch: int,
+  m: int,
+  n: int,
+  k: int,
+  dtype: np.dtype,
+  transposed: tuple[bool, bool],
+  precision: Any = None,
+) -> tuple[GpuProduct | None, Execution]:
   """The tuned tiling of a product, or None; and how to run it."""
-  if how.interpret:
-    return None, how
+  if execution.interpret:
+    return None, execution
   facts: dict[str, Any] = {"batch": batch, "m": m, "n": n, "k": k, "dtype": str(dtype), "transposed": transposed}
-  if how.on_gpu and dtype == np.float32:
+  if execution.on_gpu and dtype == np.float32:
     facts["precision"] = str(precision)
-  if how.on_gpu:
+  if execution.on_gpu:
     found = MATMUL_GPU.choose(**facts)
     blocks = MatmulBlocks(found["block_m"], found["block_n"], found["block_k"])
-    return (GpuProduct(blocks, found["splits"]) if blocks.m else None), with_params(how, cluster=found["cluster"])
+    return (GpuProduct(blocks, found["splits"]) if blocks.m else None), with_params(execution, cluster=found["cluster"])
   found = MATMUL_CPU.choose(**facts)
   if not found["parts_m"]:
-    return None, how
+    return None, execution
   block_m, block_n = (tiling.divisor_near(d, -(-d // found[f"parts_{name}"]), 2) for name, d in (("m", m), ("n", n)))
-  return GpuProduct(MatmulBlocks(block_m, block_n, -(-k // found["parts_k"])), 1), how
+  return GpuProduct(MatmulBlocks(block_m, block_n, -(-k // found["parts_k"])), 1), execution
 
 
-def attention_blocks(how: How, **facts: Any) -> tuple[tuple[int, int] | None, How]:
+def attention_blocks(execution: Execution, **facts: Any) -> tuple[tuple[int, int] | None, Execution]:
   """Tuned numbers of queries and keys of a block, or None; and how to run it."""
-  if how.interpret:
-    return None, how
-  found = (ATTENTION_GPU if how.on_gpu else ATTENTION_CPU).choose(**facts)
+  if execution.interpret:
+    return None, execution
+  found = (ATTENTION_GPU if execution.on_gpu else ATTENTION_CPU).choose(**facts)
   blocks = (found["block_q"], found["block_k"]) if found["block_q"] else None
-  return blocks, with_params(how, num_warps=found.get("num_warps", 0))
+  return blocks, with_params(execution, num_warps=found.get("num_warps", 0))
 
 
-def rows_of_block(how: How, name: str, count: int, columns: int, dtype: np.dtype) -> tuple[int, How]:
+def rows_of_block(execution: Execution, name: str, count: int, columns: int, dtype: np.dtype) -> tuple[int, Execution]:
   """Tuned rows of a block of a kernel over rows, or 0; and how to run it."""
-  if how.interpret:
-    return 0, how
-  own = ROWS_GPU if how.on_gpu else ROWS_CPU
+  if execution.interpret:
+    return 0, execution
+  own = ROWS_GPU if execution.on_gpu else ROWS_CPU
   found = own.choose(op=name, count=count, columns=columns, dtype=str(dtype))
-  return found["rows"], with_params(how, num_warps=found.get("num_warps", 0))
+  return found["rows"], with_params(execution, num_warps=found.get("num_warps", 0))
 
 
-def with_params(how: How, **params: Any) -> How:
+def with_params(execution: Execution, **params: Any) -> Execution:
   """How to run a kernel, with parameters of the compiler that are not 0."""
   given = tuple((name, value) for name, value in params.items() if value)
-  return dataclasses.replace(how, params=given) if given else how
+  return dataclasses.replace(execution, params=given) if given else execution

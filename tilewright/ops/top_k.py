@@ -25,7 +25,7 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.ops import calling
-from tilewright.ops.calling import How
+from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows
 from tilewright.runtime.user_line import names_line
@@ -59,8 +59,8 @@ def top_k(
     raise errors.ShapeMismatchError(f"top_k: k must be an int, got {k!r}. It is part of the shape of the results.")
   if not 0 <= k <= x.shape[-1]:
     raise errors.ShapeMismatchError(f"top_k: k must be between 0 and the {x.shape[-1]} elements of a row, got {k}.")
-  how = calling.how(interpret, native)
-  values, indices = _top_k(how, int(k), as_rows(x))
+  execution = calling.execution(interpret, native)
+  values, indices = _top_k(execution, int(k), as_rows(x))
   return reshaped(values, (*x.shape[:-1], k)), reshaped(indices, (*x.shape[:-1], k))
 
 
@@ -86,7 +86,7 @@ def _first(key: jax.Array, place: jax.Array, left: jax.Array) -> tuple[jax.Array
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _top_k(how: How, k: int, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _top_k(execution: Execution, k: int, x: jax.Array) -> tuple[jax.Array, jax.Array]:
   rows, n = x.shape
   outs = (jax.ShapeDtypeStruct((rows, k), x.dtype), jax.ShapeDtypeStruct((rows, k), jnp.int32))
   if rows == 0 or k == 0:
@@ -122,17 +122,17 @@ def _top_k(how: How, k: int, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     out_specs=(by_rows(k), by_rows(k)),
     scratch_shapes=[integers(groups, width), integers(groups), integers(groups)],
     name="top_k",
-    **how.options("parallel"),
+    **execution.options("parallel"),
   )(x)
   return values, indices
 
 
-def _forward(how: How, k: int, x: jax.Array) -> tuple[tuple[jax.Array, jax.Array], Any]:
-  values, indices = _top_k(how, k, x)
+def _forward(execution: Execution, k: int, x: jax.Array) -> tuple[tuple[jax.Array, jax.Array], Any]:
+  values, indices = _top_k(execution, k, x)
   return (values, indices), (indices, jnp.zeros((0, x.shape[1]), x.dtype))
 
 
-def _backward(how: How, k: int, residuals: Any, g: tuple[jax.Array, Any]) -> tuple[jax.Array]:
+def _backward(execution: Execution, k: int, residuals: Any, g: tuple[jax.Array, Any]) -> tuple[jax.Array]:
   indices, like = residuals
   rows = jnp.arange(indices.shape[0])[:, None]
   return (jnp.zeros((indices.shape[0], like.shape[1]), like.dtype).at[rows, indices].add(g[0]),)

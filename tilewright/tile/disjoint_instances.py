@@ -30,25 +30,25 @@ _FIRST_START = {"subview": 1, "window_load": 1, "window_store": 2}
 
 
 @dataclasses.dataclass(frozen=True)
-class _Place:
+class _AffineIndex:
   """Integers `offset + Σ strides[d] * id(d)`, with offsets from low to high, inclusive."""
 
   strides: tuple[int, ...]  # by dimension of the grid
   low: int
   high: int
 
-  def __add__(self, other: _Place) -> _Place:
+  def __add__(self, other: _AffineIndex) -> _AffineIndex:
     strides = tuple(a + b for a, b in zip(self.strides, other.strides))
-    return _Place(strides, self.low + other.low, self.high + other.high)
+    return _AffineIndex(strides, self.low + other.low, self.high + other.high)
 
-  def __or__(self, other: _Place) -> _Place | None:
+  def __or__(self, other: _AffineIndex) -> _AffineIndex | None:
     if self.strides != other.strides:
       return None
-    return _Place(self.strides, min(self.low, other.low), max(self.high, other.high))
+    return _AffineIndex(self.strides, min(self.low, other.low), max(self.high, other.high))
 
-  def times(self, factor: int) -> _Place:
+  def times(self, factor: int) -> _AffineIndex:
     ends = sorted((self.low * factor, self.high * factor))
-    return _Place(tuple(stride * factor for stride in self.strides), *ends)
+    return _AffineIndex(tuple(stride * factor for stride in self.strides), *ends)
 
 
 class Parts:
@@ -77,7 +77,7 @@ class Parts:
 
   def _separates(self, touching: list[tuple[Op, Value]], dim: int, axis: int, others: Collection[int]) -> bool:
     """Whether the parts are disjoint along a dimension of the array."""
-    total: _Place | None = None
+    total: _AffineIndex | None = None
     for op, ref in touching:
       place = self._part(op, ref, dim)
       place = (
@@ -90,13 +90,13 @@ class Parts:
         return False
     return total is None or total.high - total.low < total.strides[axis]
 
-  def _anywhere(self, place: _Place, dims: Sequence[int]) -> _Place:
+  def _anywhere(self, place: _AffineIndex, dims: Sequence[int]) -> _AffineIndex:
     """The union of a place over all indices along some grid dimensions."""
     ends = [place.strides[d] * ((self.grid[d] or 1) - 1) for d in dims]
     strides = tuple(0 if d in dims else stride for d, stride in enumerate(place.strides))
-    return _Place(strides, place.low + sum(min(0, e) for e in ends), place.high + sum(max(0, e) for e in ends))
+    return _AffineIndex(strides, place.low + sum(min(0, e) for e in ends), place.high + sum(max(0, e) for e in ends))
 
-  def _part(self, op: Op, ref: Value, dim: int) -> _Place | None:
+  def _part(self, op: Op, ref: Value, dim: int) -> _AffineIndex | None:
     """The range, along a dimension of the array, of the elements that an op accesses through a ref."""
     first = _first_view(ref)
     at = op if first is None else first
@@ -117,10 +117,10 @@ class Parts:
       return None
     return _sum(start, self._offsets(min(0, extent), max(0, extent)))
 
-  def _offsets(self, low: int, high: int) -> _Place:
-    return _Place((0,) * len(self.grid), low, high)
+  def _offsets(self, low: int, high: int) -> _AffineIndex:
+    return _AffineIndex((0,) * len(self.grid), low, high)
 
-  def _place(self, value: Value, bounds: Bounds, depth: int = _DEPTH) -> _Place | None:
+  def _place(self, value: Value, bounds: Bounds, depth: int = _DEPTH) -> _AffineIndex | None:
     """An integer scalar or integer tile as an affine function of the grid indices."""
     if depth == 0 or not is_integer(value.tile.dtype):
       return None
@@ -131,12 +131,12 @@ class Parts:
     is_index = ends.low >= 0 and ends.high <= int(info.max)  # it has not wrapped around, nor does it count from the end
     return found if is_index else None
 
-  def _computed(self, value: Value, bounds: Bounds, depth: int) -> _Place | None:
+  def _computed(self, value: Value, bounds: Bounds, depth: int) -> _AffineIndex | None:
     op = value.owner
     if isinstance(op, Op):
       match op.name:
         case "program_id":
-          return _Place(tuple(int(d == op.attrs["axis"]) for d in range(len(self.grid))), 0, 0)
+          return _AffineIndex(tuple(int(d == op.attrs["axis"]) for d in range(len(self.grid))), 0, 0)
         case "convert" | "broadcast" | "reshape" | "transpose":
           return self._place(op.operands[0], bounds, depth - 1)
         case "iota":
@@ -156,7 +156,7 @@ class Parts:
     return None if known is None else self._offsets(known.low, known.high)
 
 
-def _sum(a: _Place | None, b: _Place | None) -> _Place | None:
+def _sum(a: _AffineIndex | None, b: _AffineIndex | None) -> _AffineIndex | None:
   return None if a is None or b is None else a + b
 
 

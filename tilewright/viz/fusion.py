@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import html as escape
 
-from tilewright.pallas.fuser.into import Explanation, Operand, Piece
+from tilewright.pallas.fuser.into import Explanation, FusedPart, Operand
 
 _WIDTH, _COLUMN, _ROW, _GAP = 1000, 300, 20, 14  # pixels
 _ARRAY, _INSIDE, _KERNEL, _OUTSIDE = "#dbeafe", "#dcfce7", "#fef9c3", "#fee2e2"
@@ -53,7 +53,7 @@ def html(explanation: Explanation, title: str = "what was fused") -> str:
   )
 
 
-def _piece(parts: list[str], piece: Piece, y: int) -> int:
+def _piece(parts: list[str], piece: FusedPart, y: int) -> int:
   """Draws a prologue or the epilogue; returns the y coordinate below it."""
   lines = [
     f"{piece.place}: saves {piece.saved_bytes:,} bytes",

@@ -39,7 +39,7 @@ from tilewright.hlo.passes.block_scaling_facts import Facts, Tile, check_resourc
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 from tilewright.hlo.shape import Shape
-from tilewright.runtime import cuda, offers
+from tilewright.runtime import cuda, plugins
 
 logger = logging.getLogger("tilewright.hlo.block_scaling")
 
@@ -74,7 +74,7 @@ class Implementation:
 
 def _from_kernel(platform: str, instruction: Instruction) -> Instruction | str:
   operation = NAMES[instruction.attrs["custom_call_target"]]
-  offers.take("block_scaling")
+  plugins.load("block_scaling")
   kernel = KERNELS.get((platform, operation))
   if kernel is None:
     return f"no kernel for {operation} on {platform} is registered (importing tilewright.numerics registers its own)"

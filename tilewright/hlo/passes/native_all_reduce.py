@@ -2,7 +2,7 @@
 
     r = all-reduce(x), {{0,1},{2,3}}, add       →       r = custom-call(table, reshape(x), position)
 
-The kernels are those of `tilewright.collectives`, which registers them (`offers`); this module does not depend on it. Float sums of less
+The kernels are those of `tilewright.collectives`, which registers them (`plugins`); this module does not depend on it. Float sums of less
 than 32 bits are accumulated in float32 and rounded once, others in order of the ranks: bits may differ from XLA's.
 
 Precondition: one operand; a reduction by one instruction; ids are devices; no control edges; at most `max_bytes` (for larger arrays the
@@ -25,7 +25,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges, reducer
 from tilewright.hlo.passes.device_values import device_groups
-from tilewright.runtime import offers
+from tilewright.runtime import plugins
 
 logger = logging.getLogger("tilewright.hlo.native_all_reduce")
 
@@ -76,7 +76,7 @@ class NativeAllReduce(Pass):
     operand = instruction.operands[0]
     if any(s.layout is not None and not s.layout.is_descending for s in (shape, operand.shape)):
       return "it is not in row-major order"
-    offers.take("native_all_reduce")
+    plugins.load("native_all_reduce")
     if not KERNELS:
       return "no kernels are registered (importing tilewright.collectives registers its own)"
     groups = tuple(tuple(g) for g in device_groups(instruction, module))

@@ -56,7 +56,7 @@ class ReduceScatterCreator(Pass):
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class OwnPart:
   """The part of an all-reduce's result that a device keeps."""
 
   cut: Instruction  # the dynamic-slice
@@ -72,7 +72,7 @@ class Piece:
     return int(self.whole.shape.dimensions[self.dimension]) // self.size
 
 
-def slice_of(reduction: Instruction) -> Piece | None:
+def slice_of(reduction: Instruction) -> OwnPart | None:
   """The dynamic-slice that is the only use of an all-reduce, if it cuts one dimension into equal parts."""
   if len(reduction.operands) != 1 or not reduction.shape.is_array or reduction.shape.is_dynamic:
     return None
@@ -92,7 +92,7 @@ def slice_of(reduction: Instruction) -> Piece | None:
   shorter = [d for d, (full, part) in enumerate(sizes) if full != part]
   if len(shorter) != 1 or not sizes[shorter[0]][1] or sizes[shorter[0]][0] % sizes[shorter[0]][1]:
     return None
-  return Piece(cut, whole, shorter[0])
+  return OwnPart(cut, whole, shorter[0])
 
 
 def _keeps_order(bitcast: Instruction) -> bool:
@@ -101,7 +101,7 @@ def _keeps_order(bitcast: Instruction) -> bool:
   return plain and shapes[0].element_type == shapes[1].element_type
 
 
-def part_numbers(piece: Piece, module: Module) -> np.ndarray | None:
+def part_numbers(piece: OwnPart, module: Module) -> np.ndarray | None:
   """Which part each device keeps; None if that is not known, or no whole part."""
   starts = per_device(piece.cut.operands[1 + piece.dimension], module)
   if starts is None:
@@ -111,7 +111,7 @@ def part_numbers(piece: Piece, module: Module) -> np.ndarray | None:
   return None if np.any(starts % piece.size) else starts // piece.size
 
 
-def scatter(reduction: Instruction, piece: Piece) -> Instruction:
+def scatter(reduction: Instruction, piece: OwnPart) -> Instruction:
   computation = reduction.parent
   assert computation is not None
   builder = Builder(computation, before=piece.cut, metadata=reduction.metadata)

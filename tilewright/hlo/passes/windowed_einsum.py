@@ -209,7 +209,7 @@ class _Ring:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _DimensionRole:
   """The position of a dimension of one dot operand: a dimension of the result, or the contracting one of the other operand."""
 
   is_contracted: bool
@@ -222,13 +222,13 @@ def _dims(dot: Instruction, side: int) -> tuple[tuple[int, ...], tuple[int, ...]
   return tuple(dot.attrs.get(f"{name}_contracting_dims", ())), tuple(dot.attrs.get(f"{name}_batch_dims", ()))
 
 
-def _place(dot: Instruction, side: int, dimension: int) -> _Place | None:
+def _place(dot: Instruction, side: int, dimension: int) -> _DimensionRole | None:
   contracted, batch = _dims(dot, side)
   if dimension in batch:
     return None
   if dimension in contracted:
-    return _Place(True, _dims(dot, 1 - side)[0][contracted.index(dimension)])
-  return _Place(False, _free(dot, side).index(dimension) + _first_free(dot, side))
+    return _DimensionRole(True, _dims(dot, 1 - side)[0][contracted.index(dimension)])
+  return _DimensionRole(False, _free(dot, side).index(dimension) + _first_free(dot, side))
 
 
 def _free(dot: Instruction, side: int) -> list[int]:

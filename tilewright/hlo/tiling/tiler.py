@@ -47,7 +47,7 @@ class _Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _AxisTile:
   """A tile in the variables of axes. Equal ones have the same number."""
 
   number: int
@@ -75,7 +75,7 @@ class Tiler:
     self.depends = [node.tile.depends_on for node in nodes]
     kinds: dict[SymbolicTile, int] = {}  # most nodes share their map, and so their tile, with others
     self.kind = [kinds.setdefault(node.tile, len(kinds)) for node in nodes]
-    self.placed: dict[tuple[object, ...], _Placed | CannotTile] = {}
+    self.placed: dict[tuple[object, ...], _AxisTile | CannotTile] = {}
     self.numbers: dict[tuple[object, ...], int] = {}
 
   def _axis_names(self, m: IndexingMap) -> list[int | None]:
@@ -132,7 +132,7 @@ class Tiler:
 
   def _place(
     self, k: int, node: SymbolicNode, sizes: Sequence[int], axes: Sequence[TilingAxis]
-  ) -> _Placed | CannotTile:
+  ) -> _AxisTile | CannotTile:
     steps = tuple(0 if axis is None else axes[axis].tile for axis in self.names[k])
     key = (self.kind[k], tuple(sizes[i] for i in self.depends[k]), steps)
     if key not in self.placed:
@@ -143,7 +143,7 @@ class Tiler:
       self.placed[key] = renamed
     return self.placed[key]
 
-  def _renamed(self, tile: SymbolicTile, concrete: ConcreteTile, names: Sequence[int | None]) -> _Placed | CannotTile:
+  def _renamed(self, tile: SymbolicTile, concrete: ConcreteTile, names: Sequence[int | None]) -> _AxisTile | CannotTile:
     """Offsets in the variables of axes instead of those of one map."""
     m = tile.map
     values: dict[Var, Expr] = {}
@@ -174,12 +174,12 @@ class Tiler:
     offsets = tuple(_put(e, values) for e in concrete.offsets)
     same = (offsets, concrete.sizes, concrete.strides, tile.bounds, tuple(pointwise), lookups)
     number = self.numbers.setdefault(same, len(self.numbers))
-    return _Placed(number, concrete, offsets, tuple(pointwise), lookups)
+    return _AxisTile(number, concrete, offsets, tuple(pointwise), lookups)
 
   def _instruction(
     self,
     node: SymbolicNode,
-    placed: _Placed,
+    placed: _AxisTile,
     operands: Sequence[int],
     found: Sequence[TiledInstruction],
     maps: Sequence[IndexingMap],

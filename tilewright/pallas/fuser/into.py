@@ -57,7 +57,7 @@ class Operand:
 
 
 @dataclasses.dataclass(frozen=True)
-class Piece:
+class FusedPart:
   """A prologue or the epilogue: the operations that moved into the kernel, what they read or write there, and bytes
   they save."""
 
@@ -68,7 +68,7 @@ class Piece:
 
 
 @dataclasses.dataclass(frozen=True)
-class Outside:
+class LeftOutside:
   """An operation that stayed out of the kernel, and why."""
 
   operation: Operation
@@ -81,8 +81,8 @@ class Explanation:
 
   kernel: str
   grid: tuple[Any, ...]
-  pieces: tuple[Piece, ...]
-  outside: tuple[Outside, ...]
+  pieces: tuple[FusedPart, ...]
+  outside: tuple[LeftOutside, ...]
 
   @property
   def saved_bytes(self) -> int:
@@ -164,12 +164,12 @@ class _Program:
 
 def _upstream(
   program: _Program, atoms: Sequence[Any], before: Sequence[Any]
-) -> tuple[list[Any], list[Any], list[Outside]]:
+) -> tuple[list[Any], list[Any], list[LeftOutside]]:
   """The equations that may be computed in the kernel for some values, the values they start from, and where they stop."""
   defined = {v: e for e in before for v in e.outvars}
   included: dict[int, Any] = {}
   frontier: dict[Any, None] = {}
-  outside: dict[int, Outside] = {}
+  outside: dict[int, LeftOutside] = {}
   pending = list(atoms)
   while pending:
     a = pending.pop()
@@ -182,7 +182,7 @@ def _upstream(
     why = program.why_not(eqn)
     if why is not None:
       frontier[a] = None
-      outside[id(eqn)] = Outside(_operation(eqn), why)
+      outside[id(eqn)] = LeftOutside(_operation(eqn), why)
     elif id(eqn) not in included:
       included[id(eqn)] = eqn
       pending.extend(eqn.invars)
@@ -209,7 +209,7 @@ def _prologue(program: _Program, position: int, atom: Any, mapping: Any, kernel:
       continue
     saved = 2 * _bytes(atom.aval)
     arrays = tuple(_operand(v, s) for v, s in zip(found.values, found.specs))
-    return found, Piece(f"operand {position}", tuple(map(_operation, eqns)), arrays, saved), outside
+    return found, FusedPart(f"operand {position}", tuple(map(_operation, eqns)), arrays, saved), outside
 
 
 def _mark(program: _Program, eqns: Sequence[Any], error: Any) -> bool:
@@ -224,7 +224,7 @@ def _mark(program: _Program, eqns: Sequence[Any], error: Any) -> bool:
   return False
 
 
-def _downstream(program: _Program) -> tuple[list[Any], list[Outside]]:
+def _downstream(program: _Program) -> tuple[list[Any], list[LeftOutside]]:
   """The equations after the call that may be computed in it: those that depend on it and only on what is fused or
   known."""
   after = program.jaxpr.eqns[program.place + 1 :]
@@ -240,7 +240,7 @@ def _downstream(program: _Program) -> tuple[list[Any], list[Outside]]:
       late.update(eqn.outvars)
     elif why is not None:
       late.update(eqn.outvars)
-      outside.append(Outside(_operation(eqn), why))
+      outside.append(LeftOutside(_operation(eqn), why))
     else:
       inside.update(eqn.outvars)
       eqns.append(eqn)
@@ -290,7 +290,7 @@ def _epilogue(program: _Program, kernel: Kernel, group: int) -> Any:
       found,
       taken,
       wanted,
-      Piece("result", tuple(map(_operation, [*more, *eqns])), tuple(arrays), saved),
+      FusedPart("result", tuple(map(_operation, [*more, *eqns])), tuple(arrays), saved),
       [*outside, *stops],
     )
 
@@ -333,8 +333,8 @@ def fuse_around(jaxpr: Any, consts: Sequence[Any], place: int, args: Sequence[An
   before = jaxpr.eqns[:place]
   num_prefetch = mapping.num_prefetch
   prologues: dict[int, Any] = {}
-  pieces: list[Piece] = []
-  outside: list[Outside] = []
+  pieces: list[FusedPart] = []
+  outside: list[LeftOutside] = []
   for i, (atom, block) in enumerate(zip(call.invars[num_prefetch:], mapping.input_mappings)):
     found, piece, out = _prologue(program, i, atom, block, kernel, len(prologues))
     outside += out

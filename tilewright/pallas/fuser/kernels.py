@@ -2,7 +2,7 @@
 where it has written.
 
 The body of a call is a jaxpr over refs. A ref that is only read needs no memory: each read of it becomes the
-computation of the block (`Computed`), so that native code evaluates it where the contraction packs its panels. An
+computation of the block (`RecomputedRef`), so that native code evaluates it where the contraction packs its panels. An
 output that is written once becomes the value that was written. Refs that are used in other ways are replaced by scratch
 memory of the size of a block.
 """
@@ -37,14 +37,14 @@ Slice = _jax.indexing.Slice
 
 
 @dataclasses.dataclass(frozen=True)
-class Computed:
+class RecomputedRef:
   """Stands for a ref whose contents are computed anew at every read."""
 
   read: Callable[[], Any]
 
 
 @dataclasses.dataclass
-class Written:
+class WrittenRef:
   """Stands for a ref that is written once."""
 
   value: Any = None
@@ -150,12 +150,12 @@ def written_once(jaxpr: Any, var: Any) -> bool:
 
 
 def evaluate(jaxpr: Any, args: Sequence[Any]) -> list[Any]:
-  """Evaluate a body in which some refs are `Computed` or `Written`."""
+  """Evaluate a body in which some refs are `RecomputedRef` or `WrittenRef`."""
   env: dict[Any, Any] = dict(zip(jaxpr.invars, args, strict=True))
   read = lambda a: a.val if isinstance(a, core.Literal) else env[a]
   for eqn in jaxpr.eqns:
     operands = [read(a) for a in eqn.invars]
-    if not any(isinstance(x, Computed | Written) for x in operands):
+    if not any(isinstance(x, RecomputedRef | WrittenRef) for x in operands):
       params = eqn.primitive.get_bind_params(eqn.params)
       out = eqn.primitive.bind(*operands, **params)
       env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
@@ -277,15 +277,15 @@ def fused_call(
         copy_refs[i][...] = block()
         in_refs.append(copy_refs[i])
       else:
-        in_refs.append(Computed(block))
+        in_refs.append(RecomputedRef(block))
     memory_of = {**plain_outs, **kept_refs}
-    out_refs: list[Any] = [memory_of[i] if i in memory_of else Written() for i in range(mapping.num_outputs)]
+    out_refs: list[Any] = [memory_of[i] if i in memory_of else WrittenRef() for i in range(mapping.num_outputs)]
     evaluate(body, [*own_scalars, *in_refs, *out_refs, *own_scratch])
     if epilogue is None:
       return
 
     def finish() -> None:
-      results = [out_refs[i].value if isinstance(out_refs[i], Written) else out_refs[i][...] for i in fused_outputs]
+      results = [out_refs[i].value if isinstance(out_refs[i], WrittenRef) else out_refs[i][...] for i in fused_outputs]
       blocks = epilogue.block_fn(point, everything, contents(epilogue_refs), *results)
       for ref, block in zip(epilogue_outs, blocks, strict=True):
         ref[...] = block

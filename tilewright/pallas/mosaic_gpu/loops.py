@@ -238,7 +238,7 @@ def emit_pipeline(
     def run(buffers: Sequence[Any], slots: Sequence[Any], barriers: Sequence[Any]) -> Any:
       for own, buffer in zip(here, buffers):
         own.buffer = buffer
-      ahead = Ahead(ring, slots, barriers[0], grid, count, min(longest, num_slots - 1)) if ring else None
+      ahead = PrefetchedInputs(ring, slots, barriers[0], grid, count, min(longest, num_slots - 1)) if ring else None
 
       def step(n: Any, carry: Any) -> Any:
         index = point(n, grid)
@@ -268,7 +268,7 @@ def emit_pipeline(
   return pipeline
 
 
-class Ahead:
+class PrefetchedInputs:
   """The inputs of a pipeline whose blocks come ahead of the body, through slots; one barrier for all that a step needs."""
 
   def __init__(

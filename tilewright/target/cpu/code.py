@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.target.cpu.hosts import Host
-from tilewright.target.cpu.passes import Filling, passes_of
+from tilewright.target.cpu.passes import BufferPass, passes_of
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.control import tiles_from_outside
@@ -32,7 +32,7 @@ class HostCode(Code):
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, statements: Statements):
     super().__init__(b, host.lanes, arena, statements)
     self.host = host
-    self.passes: dict[Value, Filling] = {}  # the tiles to materialise, with the pass that fills their buffers
+    self.passes: dict[Value, BufferPass] = {}  # the tiles to materialise, with the pass that fills their buffers
     self.keeping: list[Value] = []  # those defined since the last statement
 
   # --- keeping values --------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ class HostCode(Code):
 
   def _fill_buffers(self) -> None:
     """Compute the tiles to materialise, those of one pass together."""
-    together: dict[Filling, list[Value]] = {}
+    together: dict[BufferPass, list[Value]] = {}
     for v in self.keeping:
       if v not in self.env and v not in self.deferred:
         together.setdefault(self.passes[v], []).append(v)

@@ -35,7 +35,7 @@ class Epilogue:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Ahead:
+class _PanelPrefetch:
   """What is prefetched of the next panel: at step k along K, row `start + k * pace / 2**16`, from column `n` on."""
 
   memory: Memory
@@ -53,7 +53,7 @@ class Tile:
   rows: int
   n: Any
   columns: int
-  ahead: _Ahead | None = None
+  ahead: _PanelPrefetch | None = None
 
 
 Left: TypeAlias = InPlace | Packed | amx.TiledRows | few_columns.Rows
@@ -156,7 +156,7 @@ class Job:
     panel_packing.pack(self.code, part.right, self._packed_panel(n), part.batch, n, columns)
     self._offset_sums(part, n, columns)
 
-  def _ahead(self, part: Part, m: Any, rows: int, n: Any, meets_first: Any) -> _Ahead | None:
+  def _ahead(self, part: Part, m: Any, rows: int, n: Any, meets_first: Any) -> _PanelPrefetch | None:
     """The strips that use panels first divide the rows of the next panel among them, and prefetch it while they are multiplied.
 
     Later strips prefetch its first row again and again, which costs nothing.
@@ -174,7 +174,7 @@ class Job:
     if meets_first is not True:
       start, pace = (b.select(meets_first, value, i64(0)) for value in (start, pace))
     following = b.add(i64(n), i64(d.panel))
-    return _Ahead(memory, b.select(b.icmp_signed("<", following, i64(d.n)), following, i64(n)), start, pace)
+    return _PanelPrefetch(memory, b.select(b.icmp_signed("<", following, i64(d.n)), following, i64(n)), start, pace)
 
   def _packed_panel(self, n: Any) -> Memory:
     """Where a panel of the right operand is packed."""
@@ -250,7 +250,7 @@ class Job:
     last, later = i64(right.depth - 1), b.add(k, i64(_AHEAD))
     self._ask_for_row(tile, memory, tile.n, b.select(b.icmp_signed("<", later, last), later, last))
 
-  def _prefetch_ahead(self, tile: Tile, ahead: _Ahead, k: Any) -> None:
+  def _prefetch_ahead(self, tile: Tile, ahead: _PanelPrefetch, k: Any) -> None:
     """Prefetch a row of the next panel, and the place where it will be packed."""
     b = self.code.b
     row = b.add(ahead.start, b.lshr(b.mul(k, ahead.pace), i64(16)))

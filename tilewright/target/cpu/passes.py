@@ -27,23 +27,23 @@ _WORTH_KEEPING_SMALL = 3  # more than a load costs
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Filling:
+class BufferPass:
   """A pass that fills buffers, all of one shape."""
 
   shape: tuple[int, ...]
 
 
 Sink = (
-  Op | tuple[Op, int] | Filling
+  Op | tuple[Op, int] | BufferPass
 )  # a store, an op that needs a whole tile as some operand, or a pass that keeps tiles
 
 
-def passes_of(block: Block, users: Mapping[Value, Sequence[Op]], worth_keeping: int) -> dict[Value, Filling]:
+def passes_of(block: Block, users: Mapping[Value, Sequence[Op]], worth_keeping: int) -> dict[Value, BufferPass]:
   """The tiles of a block that get a buffer, each with the pass that fills it."""
   here, costs = set(block.ops), _costs(block, worth_keeping)
   sinks: dict[Value, frozenset[Sink]] = {}
-  kept: dict[Value, Filling] = {}
-  fillings: dict[tuple[tuple[int, ...], frozenset[Sink]], Filling] = {}
+  kept: dict[Value, BufferPass] = {}
+  fillings: dict[tuple[tuple[int, ...], frozenset[Sink]], BufferPass] = {}
 
   def sinks_of_use(user: Op, at: int) -> Iterable[Sink]:
     if user in here and user.name == "store" and at == 1:
@@ -63,8 +63,8 @@ def passes_of(block: Block, users: Mapping[Value, Sequence[Op]], worth_keeping: 
       enough = worth_keeping if not any(_enlarges(user) for user, _ in uses) else _WORTH_KEEPING_SMALL
       if len(reached) > 1 and costs[v] >= enough and op.name not in operand_indices.MOVES:
         # A pass of this shape that needs the tile anyway keeps it on the way.
-        joined = [s for s in reached if isinstance(s, Filling) and s.shape == v.type.shape]
-        new = fillings.setdefault((v.type.shape, reached), Filling(v.type.shape))
+        joined = [s for s in reached if isinstance(s, BufferPass) and s.shape == v.type.shape]
+        new = fillings.setdefault((v.type.shape, reached), BufferPass(v.type.shape))
         kept[v] = joined[0] if len(joined) == 1 else new
   return kept
 

@@ -9,7 +9,7 @@ from tilewright.target.cpu import contraction, effects, reductions, top_k
 from tilewright.target.llvm import arithmetic, control, gathering, operand_indices, sorting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
-from tilewright.target.llvm.dots import Deferred, accumulator_of
+from tilewright.target.llvm.dots import DeferredContraction, accumulator_of
 from tilewright.target.llvm.loops import Index, add, i64, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.llvm.memory import Memory
@@ -94,7 +94,7 @@ def _accumulates(code: Code, ref: Value, value: Value, memory: Memory) -> bool:
   if not isinstance(add_op, Op) or add_op.name != "add" or value in code.env:
     return False
   for operand in add_op.operands:
-    if isinstance(code.env.get(operand), Deferred):
+    if isinstance(code.env.get(operand), DeferredContraction):
       assert isinstance(operand.owner, Op)
       contraction.dot(code, operand.owner, into=memory)
       return True
@@ -180,14 +180,14 @@ def poison(code: Code, memory: Memory, shape: Any) -> None:
 def _dot(code: Code, op: Op) -> None:
   result = op.results[0]
   if accumulator_of(code, op, code.current) is not None:
-    code.env[result] = Deferred()
+    code.env[result] = DeferredContraction()
     return
   found = _epilogue(code, op, code.current)
   if found is not None:
     store, way = found
     code.epilogues[store] = op
     code.deferred |= way
-    code.env[result] = Deferred()
+    code.env[result] = DeferredContraction()
     return
   contraction.dot(code, op)
 

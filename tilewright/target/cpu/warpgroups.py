@@ -62,7 +62,7 @@ class Barriers:
 
 
 @dataclasses.dataclass(eq=False)
-class Turns:
+class RunningWarpgroup:
   """Which of a block's warpgroups is running, for the code of its body."""
 
   b: ir.IRBuilder
@@ -111,7 +111,7 @@ class WarpgroupCode(HostCode):
 
   synchronizing_ops = HostCode.synchronizing_ops | {"signal", "wait", "read_semaphore"}
 
-  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns):
+  def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: RunningWarpgroup):
     super().__init__(b, host, arena, STATEMENTS)
     self.turns = turns
 
@@ -122,7 +122,12 @@ class CommunicatingWarpgroups(remote_ops.CommunicatingCode, WarpgroupCode):
   synchronizing_ops = WarpgroupCode.synchronizing_ops | remote_ops.SYNCHRONISING
 
   def __init__(
-    self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: Turns, rendezvous_scope: remote_ops.RendezvousScope
+    self,
+    b: ir.IRBuilder,
+    host: Host,
+    arena: ir.Value,
+    turns: RunningWarpgroup,
+    rendezvous_scope: remote_ops.RendezvousScope,
   ):
     super().__init__(b, host, arena, turns)
     self.rendezvous_scope = rendezvous_scope
@@ -277,7 +282,7 @@ class Block:
     b.store(i64(0), met)
     start = b.append_basic_block("start")
     b.position_at_end(start)
-    turns = Turns(b, state, group, self.rank, self.count, met)
+    turns = RunningWarpgroup(b, state, group, self.rank, self.count, met)
     args, sizes_pointer = read(b, state, _ARGS), read(b, state, _SIZES)
     code: WarpgroupCode
     if self.kernel.mesh:
@@ -318,7 +323,7 @@ class Block:
     state, group = b.inttoptr(address, PTR), b.zext(number, I64)
     b.store(i64(1), at(b, state, _PROGRESS))
     b.call(self.body, [state, group])
-    turns = Turns(b, state, group, self.rank, self.count, state)
+    turns = RunningWarpgroup(b, state, group, self.rank, self.count, state)
     b.store(i64(1), turns.own(_DONE))
     b.store(i64(1), at(b, state, _PROGRESS))
     b.ret_void()
@@ -341,12 +346,12 @@ class Block:
       *((_INDICES + 8 * d, i64(index)) for d, index in enumerate(indices)),
     ):
       b.store(value, at(b, state, offset))
-    groups = [Turns(b, state, i64(w), self.rank, self.count, state) for w in range(self.count)]
+    groups = [RunningWarpgroup(b, state, i64(w), self.rank, self.count, state) for w in range(self.count)]
     for number, group in enumerate(groups):
       self._begin(code, state, main, number, group)
     self._take_turns(code, state, main, groups)
 
-  def _begin(self, code: HostCode, state: ir.Value, main: ir.Value, number: int, group: Turns) -> None:
+  def _begin(self, code: HostCode, state: ir.Value, main: ir.Value, number: int, group: RunningWarpgroup) -> None:
     """A coroutine for a warpgroup, with its stack and its memory."""
     b, module = code.b, self.module
     context, stack, own = (
@@ -362,7 +367,7 @@ class Block:
     low, high = b.trunc(address, I32), b.trunc(b.lshr(address, i64(32)), I32)
     b.call(make, [context, self.start.bitcast(PTR), I32(3), low, high, I32(number)])
 
-  def _take_turns(self, code: HostCode, state: ir.Value, main: ir.Value, groups: Sequence[Turns]) -> None:
+  def _take_turns(self, code: HostCode, state: ir.Value, main: ir.Value, groups: Sequence[RunningWarpgroup]) -> None:
     """Let all run, one after another, until all are done, one has failed, or none gets any further."""
     b = code.b
     swap = external(self.module, "swapcontext", I32, [PTR, PTR])
@@ -404,7 +409,7 @@ class Block:
       b.branch(out)
     b.position_at_end(out)
 
-  def _report(self, code: HostCode, groups: Sequence[Turns]) -> None:
+  def _report(self, code: HostCode, groups: Sequence[RunningWarpgroup]) -> None:
     """Say where all those wait that are not done. The text is never freed: the call has failed."""
     b, module = code.b, self.module
     text = lambda words: text_pointer(module, words)

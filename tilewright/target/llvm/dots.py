@@ -50,7 +50,7 @@ class Dot:
     return index
 
 
-class Deferred:
+class DeferredContraction:
   """Marks a contraction that its only user, a store, will carry out."""
 
   base = None

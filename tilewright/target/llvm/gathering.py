@@ -107,7 +107,7 @@ def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
   windows = dict(zip(access.kept, window))
   if lanes > 1 and any(i.step for i in own):
     return _gather_lanes(code, access, memory, _lane_places(code, access, own, windows, lanes), lanes, fill)
-  starts = Starts.of(code, access, own)
+  starts = WindowStarts.of(code, access, own)
   place = starts.at(code.b, access, windows)
   if access.outside == "each":
     inside = _and(code.b, [starts.surely_inside(code, access, lanes), _edges(code, access, place, lanes)])
@@ -126,7 +126,7 @@ def gather(code: Code, op: Op, index: Sequence[Index], lanes: int) -> ir.Value:
 def place_of(code: Code, access: Access, index: Sequence[Index]) -> tuple[list[Index], ir.Value | None]:
   """Where in the array an element of the result (for a scatter: of the value) is, and whether it lies inside (None: surely)."""
   own, window = part(index, access.batch)
-  starts = Starts.of(code, access, own)
+  starts = WindowStarts.of(code, access, own)
   place = starts.at(code.b, access, dict(zip(access.kept, window)))
   if access.outside == "each":
     return place, _and(code.b, [starts.surely_inside(code, access, 1), _edges(code, access, place, 1)])
@@ -142,14 +142,14 @@ def poison(dtype: np.dtype, lanes: int) -> ir.Value:
 
 
 @dataclasses.dataclass(frozen=True)
-class Starts:
+class WindowStarts:
   """Where a window begins along each axis (ints or i64s), and whether it lies inside (None: surely)."""
 
   starts: tuple[Any, ...]
   inside: ir.Value | None
 
   @classmethod
-  def of(cls, code: Code, access: Access, own: Sequence[Index]) -> Starts:
+  def of(cls, code: Code, access: Access, own: Sequence[Index]) -> WindowStarts:
     b = code.b
     starts: list[Any] = [0] * len(access.shape)
     for axis, v in zip(access.axes, access.positions):
@@ -215,14 +215,16 @@ def _and(b: ir.IRBuilder, checks: Sequence[ir.Value | None]) -> ir.Value | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class LanePlaces:
+class LanePositions:
   """For each axis a vector of i64, and which lanes lie inside (None: all)."""
 
   places: list[ir.Value]
   inside: ir.Value | None
 
 
-def _lane_places(code: Code, access: Access, own: Sequence[Index], windows: dict[int, Index], lanes: int) -> LanePlaces:
+def _lane_places(
+  code: Code, access: Access, own: Sequence[Index], windows: dict[int, Index], lanes: int
+) -> LanePositions:
   b = code.b
   vector = ir.VectorType(ty.I64, lanes)
   starts: list[Any] = [None] * len(access.shape)
@@ -246,11 +248,11 @@ def _lane_places(code: Code, access: Access, own: Sequence[Index], windows: dict
     if access.outside == "each" and (start is not None or not access.fits(axis)):
       checks.append(b.icmp_unsigned("<", place, ty.constant(vector, access.shape[axis])))
     places.append(place)
-  return LanePlaces(places, _and(b, checks))
+  return LanePositions(places, _and(b, checks))
 
 
 def _gather_lanes(
-  code: Code, access: Access, memory: Memory, where: LanePlaces, lanes: int, fill: ir.Value
+  code: Code, access: Access, memory: Memory, where: LanePositions, lanes: int, fill: ir.Value
 ) -> ir.Value:
   """Load each lane from its own place; lanes outside are the fill and touch no memory."""
   b = code.b
@@ -304,7 +306,7 @@ def scatter_into(code: Code, op: Op, memory: Memory) -> None:
     return
 
   def each(own: list[Index]) -> None:
-    starts = Starts.of(code, access, own)
+    starts = WindowStarts.of(code, access, own)
     inside = starts.surely_inside(code, access, 1) if access.outside == "each" else starts.inside
     if inside is None:
       window(own, starts)
@@ -312,10 +314,10 @@ def scatter_into(code: Code, op: Op, memory: Memory) -> None:
       with if_then(code.b, inside), code.scope():
         window(own, starts)
 
-  def window(own: list[Index], starts: Starts) -> None:
+  def window(own: list[Index], starts: WindowStarts) -> None:
     code.nest(access.window, lambda index, lanes: put(own, starts, index, lanes))
 
-  def put(own: list[Index], starts: Starts, index: list[Index], lanes: int) -> None:
+  def put(own: list[Index], starts: WindowStarts, index: list[Index], lanes: int) -> None:
     place = starts.at(code.b, access, dict(zip(access.kept, index)))
     new = code.value_at(value, list(merge(own, index, access.batch)), lanes)
     mask = _edges(code, access, place, lanes) if access.outside == "each" else None

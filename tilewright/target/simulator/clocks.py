@@ -51,7 +51,7 @@ class Race:
 
 
 @dataclasses.dataclass(frozen=True)
-class Moment:
+class Epoch:
   """When an access happens: whose entry and value it has, and what the agent knows of the others."""
 
   agent: int
@@ -72,7 +72,7 @@ class History:
     self.read_times: dict[int, np.ndarray] = {}  # for each agent that has read, when it did
     self.sites: dict[tuple[int, int, bool], Site] = {}
 
-  def access(self, elements: Any, moment: Moment, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
+  def access(self, elements: Any, moment: Epoch, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
     """Note an access to these elements; gives the earlier ones that it races with, and on how many of them."""
     found = self._unknown(self.write_agent[elements], self.write_time[elements], moment, writes=True)
     if writes:
@@ -88,7 +88,7 @@ class History:
     self.sites[moment.agent, moment.time, writes] = site
     return found
 
-  def _unknown(self, agents: Any, times: np.ndarray, moment: Moment, *, writes: bool) -> list[tuple[Site, int]]:
+  def _unknown(self, agents: Any, times: np.ndarray, moment: Epoch, *, writes: bool) -> list[tuple[Site, int]]:
     """The accesses by these agents at these times that an agent at `moment` does not know to have passed."""
     unknown = times > moment.clock[agents]
     if not unknown.any():
@@ -110,8 +110,8 @@ class Clocks:
     self.copy_times = np.zeros(size, np.int64)
     self.next_copy = num_cores
 
-  def of_core(self, core: int) -> Moment:
-    return Moment(core, self.cores[core])
+  def of_core(self, core: int) -> Epoch:
+    return Epoch(core, self.cores[core])
 
   def tick(self, core: int) -> None:
     """Start a new moment: what this core does from now on is not known to who learns its clock now."""
@@ -121,7 +121,7 @@ class Clocks:
     if clock is not None:
       np.maximum(self.cores[core], clock, out=self.cores[core])
 
-  def start_copy(self, core: int) -> tuple[Moment, Moment]:
+  def start_copy(self, core: int) -> tuple[Epoch, Epoch]:
     """The moments at which a copy started by this core reads and writes."""
     agent = self.next_copy
     self.next_copy = self.num_cores + (agent + 1 - self.num_cores) % (self.size - self.num_cores)
@@ -130,7 +130,7 @@ class Clocks:
       clock = self.cores[core].copy()
       self.copy_times[agent] += 1
       clock[agent] = self.copy_times[agent]
-      moments.append(Moment(agent, clock))
+      moments.append(Epoch(agent, clock))
     self.tick(core)
     return moments[0], moments[1]
 

@@ -82,13 +82,13 @@ def points_of(kernel: Kernel, grid: Sequence[int], core: int) -> Iterator[tuple[
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class BlockLocation:
   """Where a block lies in its array: the elements of each dimension, and the shape of the whole block."""
 
   parts: tuple[indexing.Part, ...]
   sizes: tuple[int, ...]
 
-  def same_as(self, other: Place | None) -> bool:
+  def same_as(self, other: BlockLocation | None) -> bool:
     return other is not None and all(
       np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
       for a, b in zip(self.parts, other.parts, strict=True)
@@ -104,7 +104,9 @@ def _bounds_of(entry: Any, size: int) -> range:
   raise errors.IndexMapError(f"A BoundedSlice dimension needs pl.ds(start, size) from its index map, got {entry}.")
 
 
-def place_of(mapping: BlockMapping, indices: Sequence[int], prefetched: Sequence[Buffer], instance: Instance) -> Place:
+def block_location(
+  mapping: BlockMapping, indices: Sequence[int], prefetched: Sequence[Buffer], instance: Instance
+) -> BlockLocation:
   """Evaluate an index map; see `tilewright.tile.grid` for what each kind of dimension means."""
   jaxpr, consts = _jax.open_jaxpr(mapping.index_map)
   leaves = evaluate(jaxpr, consts, [*(np.int32(i) for i in indices), *prefetched], instance)
@@ -122,10 +124,10 @@ def place_of(mapping: BlockMapping, indices: Sequence[int], prefetched: Sequence
         parts.append(_bounds_of(entry, size))
       case Indirect():
         parts.append(np.asarray(entry.array if isinstance(entry, Buffer) else entry).astype(np.int64))
-  return Place(tuple(parts), mapping.block_sizes)
+  return BlockLocation(tuple(parts), mapping.block_sizes)
 
 
-def _check_place(mapping: BlockMapping, place: Place, instance: Instance, *, is_output: bool) -> None:
+def _check_place(mapping: BlockMapping, place: BlockLocation, instance: Instance, *, is_output: bool) -> None:
   """A block may extend past the edge of its array, but no block begins beyond it."""
   if instance.program.options.out_of_bounds_reads != "raise" and not is_output:
     return
@@ -191,7 +193,7 @@ class CoreRun:
       for i, (m, array, aval) in enumerate(zip(self.mapping.block_mappings, arrays, avals[first_block:]))
     ]
     self.scratch = [self._scratch(i, aval) for i, aval in enumerate(avals[first_scratch:])]
-    self.places: list[Place | None] = [None] * len(self.blocks)
+    self.places: list[BlockLocation | None] = [None] * len(self.blocks)
 
   def _own(self, key: Any, aval: Any, label: str) -> Any:
     space = getattr(aval, "memory_space", None)
@@ -229,10 +231,10 @@ class CoreRun:
       cell.array = np.array(array[tuple(point[d] for d in dims)])
     for i, m in enumerate(self.mapping.block_mappings):
       if not m.is_whole_array:
-        self._move(i, m, place_of(m, point, self.scalars, instance), instance)
+        self._move(i, m, block_location(m, point, self.scalars, instance), instance)
     evaluate(self.program.kernel.jaxpr, (), [*self.scalars, *self.blocks, *self.scratch], instance)
 
-  def _move(self, i: int, mapping: BlockMapping, place: Place, instance: Instance) -> None:
+  def _move(self, i: int, mapping: BlockMapping, place: BlockLocation, instance: Instance) -> None:
     """Copy the block at `place` into this core's memory, unless it is there."""
     if place.same_as(self.places[i]):
       return

@@ -20,7 +20,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.target.simulator import clocks, indexing, memory
-from tilewright.target.simulator.clocks import Clocks, Moment, Race, Site
+from tilewright.target.simulator.clocks import Clocks, Epoch, Race, Site
 from tilewright.target.simulator.memory import Address, Buffer, Semaphores
 from tilewright.target.simulator.options import Options
 from tilewright.tile.memory import BlockBarrier
@@ -86,7 +86,7 @@ class Copy:
   arrived: tuple[Semaphores, int]
   add: bool
   where: str
-  moments: tuple[Moment, Moment] | None
+  moments: tuple[Epoch, Epoch] | None
   data: np.ndarray | None = None
   written: bool = False
 
@@ -235,7 +235,7 @@ class World:
     elements = np.asarray(indexing.take(indexing.numbered(found.shape), parts, -1))
     self._note_elements(found, elements, self._moment(core), Site(str(core), "write" if writes else "read", where))
 
-  def _moment(self, core: Core) -> Moment | None:
+  def _moment(self, core: Core) -> Epoch | None:
     return None if self.clocks is None else self.clocks.of_core(core.agent)
 
   def _check(self, found: Buffer, transforms: Sequence[Any], where: str, action: str, mask: Any) -> None:
@@ -259,14 +259,14 @@ class World:
     )
 
   def _note(
-    self, found: Buffer, transforms: Sequence[Any], moment: Moment | None, agent: str, where: str, *, writes: bool
+    self, found: Buffer, transforms: Sequence[Any], moment: Epoch | None, agent: str, where: str, *, writes: bool
   ) -> None:
     if moment is None or found.history is None:
       return
     elements = indexing.elements_of(found.shape, transforms)
     self._note_elements(found, elements, moment, Site(agent, "write" if writes else "read", where))
 
-  def _note_elements(self, found: Buffer, elements: np.ndarray | None, moment: Moment | None, site: Site) -> None:
+  def _note_elements(self, found: Buffer, elements: np.ndarray | None, moment: Epoch | None, site: Site) -> None:
     if moment is None or found.history is None:
       return
     which: Any = slice(None)
@@ -362,7 +362,7 @@ class World:
     copy.written = True
     self._signal_copy(copy, copy.arrived, moment)
 
-  def _signal_copy(self, copy: Copy, target: tuple[Semaphores, int], moment: Moment | None) -> None:
+  def _signal_copy(self, copy: Copy, target: tuple[Semaphores, int], moment: Epoch | None) -> None:
     semaphores, position = target
     semaphores.pending[position].remove(copy)
     assert copy.data is not None

@@ -9,9 +9,9 @@ Each step cuts the instance's blocks out of the arrays, runs the body on them, a
       outputs = [write_block(y, index_map(indices), block)]
 
 A block is read and written like any other index (see `refs`): its out-of-bounds part is poison when read and dropped when written. An
-operand without an index map is not cut at all: the body gets the array. Where a written block may extend past the edge, the loop carries
-the block too (`KeptBlock`), and a step with the same block as the previous one gets it unchanged: a kernel may keep state outside of the
-array, as in the VMEM of a TPU.
+operand without an index map is not split into blocks: the body gets the array. Where a written block may extend past the edge, the loop
+carries the block too (`PreviousBlock`), and a step with the same block as the previous one gets it unchanged: a kernel may keep state
+outside of the array, as in the VMEM of a TPU.
 
 What a body writes to an input is kept in a copy of the array that belongs to the call: later steps see it, the caller does not. If input
 and output are aliased in place (`pl.ANY`, `plgpu.GMEM`), they are one memory.
@@ -47,7 +47,7 @@ class BlockIndex:
   valid: tuple[tuple[int, Any], ...]  # (dimension, number of elements that count) for bounded slices
 
 
-class KeptBlock(NamedTuple):
+class PreviousBlock(NamedTuple):
   """The block of the previous step: its location, and its final contents. `place` is [1, …], or zeros before the first step."""
 
   place: Any
@@ -107,7 +107,7 @@ def _initial_output(
   return first_value(aval.shape, aval.dtype)
 
 
-def _initial_kept(kernel: Kernel, written: Sequence[int], first_value: Any) -> dict[int, KeptBlock]:
+def _initial_kept(kernel: Kernel, written: Sequence[int], first_value: Any) -> dict[int, PreviousBlock]:
   """A block for each operand, by number, that is written and may hang over the edge of its array."""
   mapping = kernel.grid_mapping
   outputs = range(mapping.num_inputs, len(mapping.block_mappings))
@@ -116,7 +116,7 @@ def _initial_kept(kernel: Kernel, written: Sequence[int], first_value: Any) -> d
     m, aval = mapping.block_mappings[k], kernel.jaxpr.invars[mapping.num_prefetch + k].aval
     if m.keeps_overhang:
       length = 1 + sum(d.block_size if isinstance(d, Indirect) else 2 for d in m.block_shape)
-      found[k] = KeptBlock(jnp.zeros((length,), jnp.int32), first_value(aval.shape, aval.dtype))
+      found[k] = PreviousBlock(jnp.zeros((length,), jnp.int32), first_value(aval.shape, aval.dtype))
   return found
 
 
@@ -218,7 +218,7 @@ def _step(
     for m, place, y, cell in zip(mapping.output_mappings, places[len(inputs) :], outputs, out_cells)
   )
   changed = tuple(write_block(mapping.input_mappings[i], places[i], inputs[i], in_cells[i].value) for i in written)
-  kept = {k: KeptBlock(moved[k], [*in_cells, *out_cells][k].value) for k in kept}
+  kept = {k: PreviousBlock(moved[k], [*in_cells, *out_cells][k].value) for k in kept}
   return changed, (outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values()), kept)
 
 

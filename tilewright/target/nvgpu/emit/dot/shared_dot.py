@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.dots import Deferred, Dot, accumulator_of
+from tilewright.target.llvm.dots import DeferredContraction, Dot, accumulator_of
 from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch import MMA, WGMMA
@@ -44,10 +44,10 @@ def dot(code: BlockCode, op: Op) -> None:
     code.env[result] = code.allocate(result.tile.shape, result.tile.dtype)
     return
   if any(user.name == "mma" for user in code.users.get(result, ())):  # which starts it
-    code.env[result] = Deferred()
+    code.env[result] = DeferredContraction()
     return
   if code.contraction is not None and _is_added_to_a_ref(code, op):
-    code.env[result] = Deferred()
+    code.env[result] = DeferredContraction()
     return
   if code.inferred is not None and code.inferred.dots.get(op) == MMA and mma_sync_dot.is_possible(code, op):
     _hold(code, op, mma_sync_dot.multiply)
@@ -64,7 +64,7 @@ def dot(code: BlockCode, op: Op) -> None:
     _hold(code, op, _in_registers)
     return
   if _is_added_to_a_ref(code, op):
-    code.env[result] = Deferred()
+    code.env[result] = DeferredContraction()
     return
   if way is not None and way[0] == "rows" and skinny_dot.is_left_in_sums(code, parts) and _is_asked_for_once(code, op):
     code.env[result] = skinny_dot.product(code, parts, way[1])
@@ -81,7 +81,7 @@ def _hold(code: BlockCode, op: Op, multiply: Callable[[BlockCode, Op, Value | No
   """A product that is held in registers; an addition that is its only use is fused with it."""
   add, old = mma_sync_dot.added_to(code, op, code.current) or (op, None)
   code.env[add.result] = multiply(code, op, old)
-  code.env.setdefault(op.result, Deferred())
+  code.env.setdefault(op.result, DeferredContraction())
 
 
 def _stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
@@ -99,7 +99,7 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
   if not isinstance(sum_op, Op) or sum_op.name != "add" or value in code.env:
     return False
   for operand in sum_op.operands:
-    if isinstance(code.env.get(operand), Deferred):
+    if isinstance(code.env.get(operand), DeferredContraction):
       assert isinstance(operand.owner, Op)
       if isinstance(into, RegisterRef):
         assert code.contraction is not None
