@@ -174,7 +174,7 @@ def test_a_kernel_with_side_effects_stays():
 
 @pytest.mark.target("native")
 @pytest.mark.parametrize(
-  "said, unused, equal",
+  "declared, unused, equal",
   [
     (False, 0, 1),
     (pltpu.SideEffectType.PURE, 0, 1),

@@ -51,7 +51,10 @@ def _section(report: ModuleReport, module: Module | None) -> str:
   head = "".join(f"<th>{html.escape(c)}</th>" for c in COLUMNS)
   rows = "".join(_row(decision, row, colours) for decision, row in report.rows())
   title = f"{report.module} on {report.platform}: {len(report.taken)} of {len(report.decisions)} regions became kernels"
-  took = f"{report.seconds:.2f} s, {report.compile_seconds:.2f} s of it to compile kernels"
+  took = (
+    f"Deciding took {report.seconds:.2f} s, {report.compile_seconds:.2f} s of it to compile kernels. Times are XLA's → the kernel's; the "
+    "speed-up is the measured one where there is one, else the predicted one."
+  )
   section = f"<h2>{html.escape(title)}</h2><p>{took}</p><table><tr>{head}</tr>{rows}</table>"
   if module is None:
     return section

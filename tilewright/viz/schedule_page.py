@@ -40,7 +40,7 @@ def render(schedule: Schedule, simulations: Mapping[str, Simulation] | None = No
     "computations": computations,
   }
   text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/").replace("<!--", "<\\!--")
-  name = html.escape(title or f"{schedule.module.name} on {schedule.model.device.name}")
+  name = html.escape(title or f"Schedule of {schedule.module.name}, predicted for {schedule.model.device.name.upper()}")
   page = importlib.resources.files(__package__).joinpath("schedule.html").read_text(encoding="utf-8")
   return page.replace("@TITLE@", name).replace("@DATA@", text)
 
