@@ -88,7 +88,8 @@ def test_a_report_has_the_text_after_each_pass():
   (found,) = report(function, *types, archs="sm_90a", assemble=False)
   before, *after = re.split(r"// after \w+\n", found.gpu_passes)
   assert not before and len(after) == len(hand_written.PASSES)
-  assert ["mma_wait" in text for text in after] == [False, True, True]
+  assert ["copy_async" in text for text in after] == [True] * 5
+  assert ["mma_wait" in text for text in after] == [False, False, True, True, True]
 
 
 def test_dumps_have_the_text_after_each_pass(tmp_path, monkeypatch):

@@ -22,6 +22,9 @@ from tilewright.target.nvgpu import compile_ptx
 from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.passes import hand_written
 from tilewright.tile.ir import walk
+from tilewright.tile.parser import parse
+from tilewright.tile.printer import to_text
+from tilewright.tile.verify import verify
 
 
 def lowered(program, *args):
@@ -117,6 +120,68 @@ def test_products_are_waited_for_where_it_is_said_and_where_they_are_read(body, 
   ((_, native),) = natives(matmul(body), A, B)
   (found,) = run(native, A, B, arch="sm_90a")
   np.testing.assert_array_equal(found, A.astype(np.float32) @ B.astype(np.float32))
+
+
+def through_shared_memory(x):
+  """Blocks of an array to shared memory and on to another array; each is given back when it has been read."""
+
+  def body(x_ref, o_ref, blocks, ready):
+    for k in range(4):
+      block = blocks.at[k % 2]
+      if k >= 2:
+        plgpu.wait_smem_to_gmem(1, wait_read_only=True)
+      plgpu.copy_gmem_to_smem(x_ref.at[k], block, ready)
+      plgpu.barrier_wait(ready)
+      plgpu.copy_smem_to_gmem(block, o_ref.at[k], commit_group=k < 3)
+    plgpu.commit_smem_to_gmem_group()
+    plgpu.wait_smem_to_gmem(0)
+
+  scratch = [plgpu.SMEM((2, *x.shape[1:]), x.dtype), plgpu.Barrier()]
+  return plgpu.kernel(body, out_type=S(x.shape, x.dtype), scratch_types=scratch)(x)
+
+
+def test_copies_and_stores_are_ops():
+  ops = lowered(through_shared_memory, np.zeros((4, 64, 64), np.float32))
+  names = [op.name for op in ops]
+  assert names.count("copy_async") == names.count("store_async") == names.count("copy_commit") == 4
+  waits = [(op.attrs["pending"], op.attrs["read_only"]) for op in ops if op.name == "copy_wait"]
+  assert waits == [(1, True), (1, True), (0, False)]
+  assert not {"store", "arrive", "commit_copies", "await_copies"} & set(names)
+  x = np.random.default_rng(0).standard_normal((4, 64, 64)).astype(np.float32)
+  for arch in ("sm_80", "sm_90a"):
+    ((_, native),) = natives(through_shared_memory, x)
+    np.testing.assert_array_equal(run(native, x, arch=arch)[0], x)
+
+
+def test_roles_are_ops_that_name_their_warpgroups():
+  ops = lowered(matmul(at_once), A, B)
+  assert [op.attrs["groups"] for op in ops if op.name == "warps"] == [((0,), (1,)), ((1,), (0,))]
+  assert [op.operands[0].tile.dtype for op in ops if op.name == "switch"] == [np.int32]  # `k >= 2` is no role
+
+
+def test_the_text_of_the_gpu_level_can_be_read_back():
+  ((_, native),) = natives(matmul(one_later), A, B)
+  body = hand_written.lower(prepared(native), ARCHS["sm_90a"]).body
+  verify(body, "lowered")
+  again = parse(to_text(body))
+  verify(again, "lowered")
+  assert to_text(again) == to_text(body)
+
+
+@pytest.mark.parametrize(
+  ("change", "says"),
+  [
+    (lambda op: op.operands.pop(), "one index for each dimension"),
+    (lambda op: op.operands.__delitem__(slice(2, None)), "takes a barrier"),
+    (lambda op: op.operands.__setitem__(2, op.operands[0]), "must be a barrier"),
+  ],
+)
+def test_a_copy_is_checked(change, says):
+  ((_, native),) = natives(matmul(at_once), A, B)
+  body = hand_written.lower(prepared(native), ARCHS["sm_90a"]).body
+  change(next(op for op in walk(body.body) if op.name == "copy_async"))
+  with pytest.raises(errors.TileError, match=says):
+    verify(body, "lowered")
 
 
 def test_operands_without_transforms_lie_as_tensor_cores_read_them():

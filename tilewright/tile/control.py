@@ -47,14 +47,14 @@ def _while(op: Op) -> list[Type]:
 define("while", _while, CONTROL, doc="a loop while a condition holds")
 
 
-def _switch(op: Op) -> list[Type]:
+def switch_types(op: Op) -> list[Type]:
   """`switch(index)`: one block per case; an out-of-range index is clamped."""
   types = [[v.type for v in block.yielded] for block in op.blocks]
   expect(all(t == types[0] for t in types), "the cases yield different types")
   return types[0]
 
 
-define("switch", _switch, CONTROL, doc="one of several blocks")
+define("switch", switch_types, CONTROL, doc="one of several blocks", is_choice=True)
 
 define(
   "alloc_semaphores",

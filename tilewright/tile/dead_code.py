@@ -13,20 +13,9 @@ Parameters of the function outlive it: writes to them are always live.
 from __future__ import annotations
 
 from tilewright.tile.ir import Block, Function, Op, Value, walk
-from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE
-from tilewright.tile.types import RefType
+from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE, refs_read, refs_written
 
 VIEWS = ("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
-# The operands through which an op reads memory, and those through which it writes. An op not listed may do both through all its refs.
-ACCESS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-  "load": ((0,), ()),
-  "window_load": ((0,), ()),
-  "gather_load": ((0,), ()),
-  "store": ((), (0,)),
-  "window_store": ((), (0,)),
-  "scatter_store": ((), (0,)),
-  "copy": ((0,), (1,)),
-}
 
 
 def base_of(ref: Value) -> Value:
@@ -40,9 +29,7 @@ def accesses(op: Op) -> tuple[list[Value], list[Value]]:
   """The memory that an op itself reads and writes, without what is nested in it."""
   if OPS[op.name].is_pure or op.blocks:
     return [], []
-  every = tuple(i for i, v in enumerate(op.operands) if isinstance(v.type, RefType))
-  reads, writes = ACCESS.get(op.name, (every, every))
-  return [base_of(op.operands[i]) for i in reads], [base_of(op.operands[i]) for i in writes]
+  return [base_of(ref) for ref in refs_read(op)], [base_of(ref) for ref in refs_written(op)]
 
 
 def eliminate_dead_code(function: Function) -> int:

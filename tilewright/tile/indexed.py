@@ -159,10 +159,16 @@ def _atomic(op: Op) -> list[Type]:
 
 
 define("gather", _gather, doc="windows of a tile at given positions")
-define("gather_load", _gather_load, READ, doc="windows of a ref at given positions")
+define("gather_load", _gather_load, READ, doc="windows of a ref at given positions", reads=(0,), writes=())
 define("scatter", _scatter, doc="a tile with windows at given positions replaced, or combined by `kind`")
 define(
-  "scatter_store", _scatter_store, READ, WRITE, doc="write windows of a ref at given positions, or combine by `kind`"
+  "scatter_store",
+  _scatter_store,
+  READ,
+  WRITE,
+  doc="write windows of a ref at given positions, or combine by `kind`",
+  reads=(),
+  writes=(0,),
 )
 define(
   "atomic",
@@ -170,4 +176,6 @@ define(
   READ,
   WRITE,
   doc="combine with memory, element by element, whatever other instances do; the old value",
+  reads=(0,),
+  writes=(0,),
 )

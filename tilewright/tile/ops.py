@@ -13,7 +13,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.tile.formats import width
-from tilewright.tile.ir import Op
+from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType, TileType, Type, dense_strides
 
 READ, WRITE, ALLOC, SYNC, WORLD, CONTROL = "read", "write", "alloc", "sync", "world", "control"
@@ -27,6 +27,11 @@ class OpDef:
   infer: Callable[[Op], Sequence[Type]]
   effects: frozenset[str] = frozenset()
   doc: str = ""
+  # The operands through which it reads memory, and those through which it writes; None: perhaps through all its refs
+  reads: tuple[int, ...] | None = None
+  writes: tuple[int, ...] | None = None
+  fills: bool = False  # whether it writes all of its first operand, a view
+  is_choice: bool = False  # whether it runs one of its blocks
 
   @property
   def is_pure(self) -> bool:
@@ -36,8 +41,38 @@ class OpDef:
 OPS: dict[str, OpDef] = {}
 
 
-def define(name: str, infer: Callable[[Op], Sequence[Type]], *effects: str, doc: str = "") -> None:
-  OPS[name] = OpDef(name, infer, frozenset(effects), doc)
+def define(
+  name: str,
+  infer: Callable[[Op], Sequence[Type]],
+  *effects: str,
+  doc: str = "",
+  reads: tuple[int, ...] | None = None,
+  writes: tuple[int, ...] | None = None,
+  fills: bool = False,
+  is_choice: bool = False,
+) -> None:
+  OPS[name] = OpDef(name, infer, frozenset(effects), doc, reads, writes, fills, is_choice)
+
+
+def refs_read(op: Op) -> list[Value]:
+  """The refs through which an op itself, without what is nested in it, may read memory."""
+  return _through(op, OPS[op.name].reads)
+
+
+def refs_written(op: Op) -> list[Value]:
+  """Those through which it may write."""
+  return _through(op, OPS[op.name].writes)
+
+
+def surely_written(op: Op) -> list[Value]:
+  """The refs through which it writes, if the table says so."""
+  return [] if OPS[op.name].writes is None else refs_written(op)
+
+
+def _through(op: Op, places: tuple[int, ...] | None) -> list[Value]:
+  if places is None:
+    return [v for v in op.operands if isinstance(v.type, RefType)]
+  return [op.operands[i] for i in places]
 
 
 def expect(condition: bool, message: str) -> None:
@@ -401,7 +436,7 @@ def _bitcast_ref(op: Op) -> list[Type]:
 
 
 define("bitcast_ref", _bitcast_ref, doc="a ref to the same bits as another dtype of the same width")
-define("load", lambda op: [ref_of(op).tile], READ, doc="the value of a view")
+define("load", lambda op: [ref_of(op).tile], READ, doc="the value of a view", reads=(0,), writes=())
 
 
 def _store(op: Op) -> list[Type]:
@@ -410,7 +445,7 @@ def _store(op: Op) -> list[Type]:
   return []
 
 
-define("store", _store, READ, WRITE, doc="replace the value of a view")
+define("store", _store, READ, WRITE, doc="replace the value of a view", reads=(), writes=(0,), fills=True)
 define(
   "alloc",
   lambda op: [
@@ -435,11 +470,34 @@ def _window_store(op: Op) -> list[Type]:
   return []
 
 
-define("window_load", lambda op: [_window(op, 1)], READ, doc="`window_load(ref, start…)`: poison outside of the ref")
-define("window_store", _window_store, READ, WRITE, doc="`window_store(ref, value, start…)`: dropped outside of the ref")
+define(
+  "window_load",
+  lambda op: [_window(op, 1)],
+  READ,
+  doc="`window_load(ref, start…)`: poison outside of the ref",
+  reads=(0,),
+  writes=(),
+)
+define(
+  "window_store",
+  _window_store,
+  READ,
+  WRITE,
+  doc="`window_store(ref, value, start…)`: dropped outside of the ref",
+  reads=(),
+  writes=(0,),
+)
 
 
-define("copy", lambda op: [], READ, WRITE, doc="copy between refs of one shape and dtype: `copy(source, destination)`")
+define(
+  "copy",
+  lambda op: [],
+  READ,
+  WRITE,
+  doc="copy between refs of one shape and dtype: `copy(source, destination)`",
+  reads=(0,),
+  writes=(1,),
+)
 
 from tilewright.tile import control as _control  # noqa: E402, F401  the rows for control flow, semaphores and the world
 from tilewright.tile import indexed as _indexed  # noqa: E402, F401  the rows for gathers and scatters

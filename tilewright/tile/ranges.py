@@ -18,6 +18,7 @@ from tilewright.tile.grid import Blocked, BlockMapping, Element, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.literal import is_integer
 from tilewright.tile.native import index_entries
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import TileType
 
 _DEPTH = 16  # ops to look through; index arithmetic is short
@@ -79,7 +80,7 @@ class Bounds:
     """The bounds inside a block, refined by the conditions under which it runs."""
     found: Bounds = self
     while block is not None and (op := self.around.get(block)) is not None:
-      if op.name == "switch" and len(op.blocks) == 2:
+      if OPS[op.name].is_choice and len(op.blocks) == 2:
         found = found._where(op.operands[0], block is op.blocks[1])
       block = self.blocks.get(op)
     return found

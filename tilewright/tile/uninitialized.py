@@ -24,6 +24,7 @@ from tilewright.tile.dead_code import VIEWS, accesses, base_of
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.native import NativeKernel, index_entries
+from tilewright.tile.ops import OPS
 
 Guard = list[tuple[int, int]]  # (grid dimension, index along it): where a case of a switch runs
 
@@ -142,14 +143,14 @@ class _Writes:
   def first(self, ops: Sequence[Op], ref: Value) -> bool:
     boxes: list[Box] = []
     for op in ops:
-      if op.name == "store" and _is_all_of(op.operands[0], ref):
+      if OPS[op.name].fills and _is_all_of(op.operands[0], ref):
         return True
-      box = box_of(op.operands[0], ref) if op.name == "store" else None
+      box = box_of(op.operands[0], ref) if OPS[op.name].fills else None
       if box is not None:
         boxes.append(box)
         if cover(boxes, ref.ref.shape):
           return True
-      if op.name == "switch" and self._in_a_case(op, ref):
+      if OPS[op.name].is_choice and self._in_a_case(op, ref):
         return True
       if _reads(op, ref):
         return False

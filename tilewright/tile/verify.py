@@ -24,7 +24,8 @@ from tilewright.tile.printer import op_text
 from tilewright.tile.types import BOOL, RefType, SemaphoreArrayType, TileType, Type
 
 # The number of an op's blocks and their parameters; what they yield is checked by the op's own row.
-_BLOCKS: dict[str, tuple[int, int | None]] = {"for": (1, 1), "while": (2, 2), "switch": (1, None)}
+_BLOCKS: dict[str, tuple[int, int | None]] = {"for": (1, 1), "while": (2, 2)}
+_CASES: tuple[int, int | None] = (1, None)  # of an op that runs one of its blocks
 
 Problems = Iterator[str]
 Check = Callable[["Scope", Op], Problems]
@@ -124,7 +125,7 @@ class Scope:
 
 def _blocks(scope: Scope, op: Op) -> Problems:
   """The right number of blocks, with the right parameters."""
-  min_blocks, max_blocks = _BLOCKS.get(op.name, (0, 0))
+  min_blocks, max_blocks = _CASES if OPS[op.name].is_choice else _BLOCKS.get(op.name, (0, 0))
   if len(op.blocks) < min_blocks or (max_blocks is not None and len(op.blocks) > max_blocks):
     yield f"has {len(op.blocks)} blocks, must have {min_blocks}{'' if max_blocks == min_blocks else ' or more'}"
   for number, block in enumerate(op.blocks):

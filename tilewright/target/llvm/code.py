@@ -28,7 +28,7 @@ from tilewright.target.llvm.loops import ZERO, Index, for_range, lane
 from tilewright.target.llvm.memory import Accesses, Memory
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS
+from tilewright.tile.ops import OPS, surely_written
 from tilewright.tile.types import RefType, TileType
 
 Statements = Mapping[str, Callable[[Any, Op], None]]
@@ -339,16 +339,15 @@ class Code(Accesses):
     """The memory that an op, with what is nested in it, may change."""
     found: set[Any] = set()
     for o in [op, *(o for inner in op.blocks for o in walk(inner))]:
-      if o.name in _WRITES:
-        found.add(self.base_of(o.operands[_WRITES[o.name]]))
-      elif o.name in self.synchronizing_ops:
+      found |= {self.base_of(ref) for ref in surely_written(o)}
+      if o.name in self.synchronizing_ops:
         found |= self._bases_exchanged()
     return found
 
   def _bases_exchanged(self) -> set[Any]:
     """The memory that warpgroups which run side by side may change for each other: where any of them writes, if all have it."""
     assert self.whole is not None
-    written = {base_of(o.operands[_WRITES[o.name]]) for o in walk(self.whole) if o.name in _WRITES}
+    written = {base_of(ref) for o in walk(self.whole) for ref in surely_written(o)}
     return {self.base_of(ref) for ref in written if isinstance(ref.owner, Block)}
 
   def is_constant(self, base: Any) -> bool:
@@ -426,8 +425,6 @@ def _used_in(v: Value, op: Op) -> bool:
   return any(v in o.operands for inner in op.blocks for o in walk(inner))
 
 
-# Which operand an op writes through.
-_WRITES = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}
 _MAX_CHAIN = 64  # ops
 _DEEP = 32  # ops in a row, from which on elements are computed without recursion
 _UNMARKED: contextlib.AbstractContextManager[None] = contextlib.nullcontext()

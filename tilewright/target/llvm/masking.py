@@ -15,8 +15,6 @@ from tilewright.target.llvm.memory import Memory
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
-_LOADS = {"store": "load", "window_store": "window_load"}
-
 
 def written_where(code: Any, op: Op, memory: Memory) -> tuple[Value, Value] | None:
   """A mask and what a store writes where it holds; None if it writes all elements, or the ref has changed since the load."""
@@ -26,7 +24,7 @@ def written_where(code: Any, op: Op, memory: Memory) -> tuple[Value, Value] | No
     return None
   mask, new, old = select.operands
   load = old.owner
-  if not isinstance(load, Op) or load.name != _LOADS[op.name] or load.operands != [ref, *starts]:
+  if not isinstance(load, Op) or load.name != ("window_load" if starts else "load") or load.operands != [ref, *starts]:
     return None
   if {**load.attrs, "cache": ""} != {**op.attrs, "cache": ""}:
     return None

@@ -9,9 +9,9 @@ from tilewright.tile.standard_passes import clean
 
 def prepared(kernel: NativeKernel) -> NativeKernel:
   """A kernel, as it was lowered, in the form that code is made of."""
-  _verify(kernel, "lowered")
+  check_stage(kernel, "lowered")
   kernel = clean(kernel)
-  _verify(kernel, "cleaned")
+  check_stage(kernel, "cleaned")
   return kernel
 
 
@@ -20,7 +20,7 @@ def kernel_text(kernel: NativeKernel) -> str:
   return "\n\n".join(str(f) for f in (*kernel.index_maps, kernel.body) if f is not None)
 
 
-def _verify(kernel: NativeKernel, stage: str) -> None:
+def check_stage(kernel: NativeKernel, stage: str) -> None:
   """Check the functions of a kernel at a stage, where `TILEWRIGHT_VERIFY` or dumps ask for it."""
   if not dump.wants_checks():
     return

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -36,18 +35,19 @@ from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.statements import poison
 from tilewright.target.nvgpu.emit.views import Along, Array, Edge, View, is_inside, multiple, view_of, whole
+from tilewright.target.nvgpu.ir.ops import STORE_ASYNC
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
-from tilewright.tile.dead_code import VIEWS
+from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
 from tilewright.tile.ir import Block as TileBlock
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.ops import surely_written
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 from tilewright.tile.uninitialized import scratch_to_poison
 
 _LOADS = frozenset({"load", "window_load", "gather_load"})
-_WRITTEN = {"store": 0, "window_store": 0, "copy": 1, "scatter_store": 0, "atomic": 0}  # which operand
 _LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
 
 
@@ -160,11 +160,8 @@ def only_read(kernel: NativeKernel) -> Iterator[Array]:
 
 def only_copied(kernel: NativeKernel) -> Iterator[Array]:
   """The arrays that the kernel writes only by copies from shared memory."""
-  body = kernel.body.body
-  every = [body, *(block for op in walk(body) for block in op.blocks)]
-  copies = {op for block in every for op, after in itertools.pairwise(block.ops) if after.name == "commit_copies"}
   for _, array, others in _uses(kernel):
-    if all(op in copies for op in others):
+    if all(op.name == STORE_ASYNC for op in others):
       yield array
 
 
@@ -270,22 +267,15 @@ def seen_without_edges(body: TileBlock) -> set[Value]:
   found: set[Value] = set()
   for op in walk(body):
     if op.name in _LOSES_EDGES:
-      found.add(_root(op.operands[0]))
-    elif op.name in (*_LOADS, "copy") and (ref := _root(op.operands[0])) in changed and not _only_updates(op, used):
+      found.add(base_of(op.operands[0]))
+    elif op.name in (*_LOADS, "copy") and (ref := base_of(op.operands[0])) in changed and not _only_updates(op, used):
       found.add(ref)
   return found
 
 
 def written(body: TileBlock) -> set[Value]:
   """The refs that a body writes to, directly or through a view."""
-  return {_root(op.operands[_WRITTEN[op.name]]) for op in walk(body) if op.name in _WRITTEN}
-
-
-def _root(ref: Value) -> Value:
-  """The ref that a view is a view of."""
-  while isinstance(ref.owner, Op) and ref.owner.name in VIEWS:
-    ref = ref.owner.operands[0]
-  return ref
+  return {base_of(ref) for op in walk(body) for ref in surely_written(op)}
 
 
 def _only_updates(load: Op, used: Mapping[Value, Sequence[Op]]) -> bool:

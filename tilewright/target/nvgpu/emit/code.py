@@ -52,6 +52,7 @@ from tilewright.target.nvgpu.emit.tile_loop import Passes
 from tilewright.target.nvgpu.emit.units import ldmatrix
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
 from tilewright.target.nvgpu.passes import elementwise_chains
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_in_shared
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import is_taken_as_held, operand_layout
@@ -77,6 +78,8 @@ IN_PLACE: dict[str, Callable[[Any, Op, int], bool]] = {}
 class BlockCode(Passes):
   """The state of emitting the code of one CTA."""
 
+  synchronizing_ops = Passes.synchronizing_ops | {COPY_ASYNC}
+
   def __init__(self, *args: Any):
     super().__init__(*args)
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
@@ -86,12 +89,11 @@ class BlockCode(Passes):
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
     self.in_stages: set[Value] = set()  # tiles that products read in place, in their stages
-    self.on_their_way: set[Op] = set()  # arrivals of copies in flight that have not been waited for
-    self.asked_for: dict[Op, Any] = {}  # arrivals of TMA copies, and the requests to issue there
+    self.has_copies = False  # whether threads issue cp.async that arrive at barriers
     self.roles: Roles | None = None  # how several warpgroups access shared memory
-    self.by_engine: set[Op] = set()  # stores that are copies by TMA
+    self.by_engine: set[Op] = set()  # copies (`copy_async`) by TMA
     self.by_threads: set[Op] = set()  # and those that could be, and are not where they are emitted another time
-    # Fences that are emitted in case they are needed, and whether they are, of the stores that are TMA's
+    # Fences that are emitted in case they are needed, and whether they are, of the copies that are TMA's
     self.fences: list[tuple[ir.Instruction, Callable[[Set[Op]], bool]]] = []
     self.tensor_map: Callable[[TensorMap], ir.Value] | None = None  # lets TMA know of an array
     self.awaited: set[Value] = set()  # barriers that some warpgroup waits for

@@ -12,12 +12,22 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.nvgpu.emit import views
-from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.by_hand import async_copies, warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import MOVES, BlockCode
 from tilewright.target.nvgpu.emit.dot import shared_dot, wgmma_dot, wgmma_operands
 from tilewright.target.nvgpu.emit.ops import effects, gather_scatter, reductions
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.ir.ops import (
+  COPY_ASYNC,
+  COPY_COMMIT,
+  COPY_WAIT,
+  MMA,
+  MMA_WAIT,
+  STORE_ASYNC,
+  WARPS,
+  barrier_of,
+)
 from tilewright.target.nvgpu.passes.layouts import hints
 from tilewright.tile.formats import poison_value
 from tilewright.tile.ir import Op, Value
@@ -64,13 +74,9 @@ def _bitcast_ref(code: BlockCode, op: Op) -> None:
 
 
 def _store(code: BlockCode, op: Op) -> None:
-  ref, value = op.operands
+  ref, value = op.operands[:2]
   view = views.view_of(code.accessed(op))
-  if (
-    shared_dot.accumulates(code, value, view)
-    or warpgroup_barriers.start_copy(code, op)
-    or warpgroup_barriers.start_store(code, op, view)
-  ):
+  if shared_dot.accumulates(code, value, view):
     return
   if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
     write = lambda index, new, chosen: views.store_where(code.b, view, index, new, chosen)
@@ -107,10 +113,6 @@ def _window_store(code: BlockCode, op: Op) -> None:
   ref, value, *starts = op.operands
   view = views.view_of(code.accessed(op))
   places = [code.scalar_index(s) for s in starts]
-  if view.home is not None:  # what lies outside, TMA drops too
-    part = views.subview(code.b, view, places, op.attrs["steps"], op.attrs["dropped"])
-    if warpgroup_barriers.start_store(code, op, part):
-      return
   if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
     inside = views.with_edges(view, ref.ref.shape)
 
@@ -127,6 +129,17 @@ def _window_store(code: BlockCode, op: Op) -> None:
     code.store_window(view, where, ref.type.shape, code.value_at(value, index, lanes))
 
   code.nest(value.tile.shape, each, reads=[value], writes=view, layout=code.wanted(op, 1))
+
+
+def _copy_async(code: BlockCode, op: Op) -> None:
+  if not async_copies.copy_async(code, op):
+    _store(code, op)
+    warpgroup_barriers.arrive(code, op, barrier_of(op))
+
+
+def _store_async(code: BlockCode, op: Op) -> None:
+  if not async_copies.store_async(code, op):
+    (_store if len(op.operands) == 2 else _window_store)(code, op)
 
 
 def _copy(code: BlockCode, op: Op) -> None:
@@ -232,13 +245,18 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "arg_reduce": reductions.arg_reduce,
   "cumulative": reductions.cumulative,
   "dot": shared_dot.dot,
-  "mma": wgmma_dot.start,
-  "mma_wait": wgmma_dot.wait,
+  MMA: wgmma_dot.start,
+  MMA_WAIT: wgmma_dot.wait,
+  COPY_ASYNC: _copy_async,
+  STORE_ASYNC: _store_async,
+  COPY_COMMIT: async_copies.copy_commit,
+  COPY_WAIT: async_copies.copy_wait,
   "concatenate": _concatenate,
   "pad": _pad,
   "dynamic_update_slice": _dynamic_update_slice,
   **control.STATEMENTS,
   "for": _for,
+  WARPS: control.STATEMENTS["switch"],
   **effects.STATEMENTS,
   **warpgroup_barriers.STATEMENTS,
   **gather_scatter.STATEMENTS,

@@ -122,7 +122,7 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   code.roles = roles
   Meetings(frame, code, parallel).run(frame.b.zext(frame.number, I64))
   warpgroup_barriers.drop_fences(code)
-  if code.on_their_way:  # no thread ends before its copies have arrived
+  if code.has_copies:  # no thread ends before its copies have arrived
     cp_async.commit(frame.b)
     cp_async.wait(frame.b, 0)
   if code.has_stores:

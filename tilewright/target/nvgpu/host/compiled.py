@@ -163,6 +163,9 @@ def _compile_for(
   from tilewright.tile.uninitialized import outputs_at_computed_places, outputs_to_poison
 
   kernel = prepared(kernel)
+  # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
+  written = outputs_at_computed_places(kernel) if writes_all or is_by_hand(kernel, machine) else set()
+  poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)  # making code changes the body
   ptx, launch = compile_ptx(kernel, machine, num_warps, cluster)
   host = handler.to_llvm(kernel, launch)
 
@@ -170,9 +173,6 @@ def _compile_for(
     with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
       loadable = other.submit(_loadable, ptx, launch, family.assembling)
       launcher = jit.object_code(host)
-      # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
-      written = outputs_at_computed_places(kernel) if writes_all or is_by_hand(kernel, machine) else set()
-      poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)
       return Code(
         machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
       ).to_bytes()

@@ -20,6 +20,7 @@ from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType
 
 State = Mapping[Op, int]  # products → how many have been started after each, at least
@@ -77,7 +78,7 @@ def follow(block: Block, visit: Visit, state: State | None = None) -> State:
       state = {**{other: min(newer + 1, _MOST) for other, newer in state.items()}, op: 0}
     elif op.name in WAITS:
       state = after_wait(state, op.attrs["pending"])
-    elif op.name == "switch":
+    elif OPS[op.name].is_choice:
       state = _joined([follow(inner, visit, state) for inner in op.blocks])
     elif op.blocks:  # loops
       state = _around(op.blocks, visit, state)

@@ -27,22 +27,30 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.target.nvgpu.ir import in_flight
-from tilewright.target.nvgpu.ir.ops import MMA, MMA_WAIT
-from tilewright.target.nvgpu.passes.copy_waits import blocks_of, copies_of
+from tilewright.target.nvgpu.ir.ops import (
+  COPY_ASYNC,
+  COPY_COMMIT,
+  COPY_WAIT,
+  MMA,
+  MMA_WAIT,
+  STORE_ASYNC,
+  WARPS,
+  barrier_of,
+)
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.boxes import Box
-from tilewright.tile.dead_code import ACCESS, VIEWS, base_of
+from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.folding import ON_NUMBERS, fold
 from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import OPS
+from tilewright.tile.ops import OPS, refs_read, refs_written
 from tilewright.tile.types import SemaphoreArrayType, TileType
 
 _MOST_OPS = 4000  # of all warpgroups together: some tens of milliseconds
 # Other accesses are of parts that are not known, or atomic.
 _TRACKED = ("load", "window_load", "store", "window_store", "copy")
 _LOADS = ("load", "window_load")
-_SYNCHRONISING = {"arrive", "await", "meet", "commit_copies", "await_copies", MMA, MMA_WAIT}
+_SYNCHRONISING = {"arrive", "await", "meet", COPY_ASYNC, STORE_ASYNC, COPY_COMMIT, COPY_WAIT, MMA, MMA_WAIT}
 _FOREIGN = {"wait", "read_semaphore", "remote", "lock_device"}  # what other CTAs and devices do is not known here
 
 Agent: TypeAlias = Hashable  # a warpgroup's number, or a queue
@@ -119,10 +127,8 @@ class _Run:
     self.axis = len(grid) - 1 - skip if kernel.warpgroups > 1 else None
     self.sizes = grid[skip:]
     self.params = set(kernel.body.params)
-    self.copies = {copy.arrival: copy.store for block in blocks_of(body) for copy in copies_of(block)}
-    self.stores = dict(_stores_of(body))
-    self.by_products = _operand_loads(body)
-    self.silent = {*self.copies.values(), *_masked(body)}  # ops whose access is that of a queue, or of some elements
+    # Ops whose access is that of a queue, or of some elements
+    self.silent = {*_loads_of_queues(body), *_masked(body)}
     self.clocks: list[Clock] = [{wg: 1} for wg in range(kernel.warpgroups)]
     self.counts: Clock = {}  # of the queues: how much has been asked of each
     self.barriers: dict[Hashable, _Barrier] = {}
@@ -173,13 +179,13 @@ class _Run:
           yield from self._for(op, wg, env)
         case "while":
           yield from self._while(op, wg, env)
-        case "switch":
+        case "switch" | "warps":
           yield from self._switch(op, wg, env)
         case "await":
           yield from self._await(op, wg, env)
         case "meet":
           yield from self._meet(op, wg)
-        case "arrive":
+        case "arrive" | "copy_async":
           self._arrive(op, wg, env)
         case name if name in _FOREIGN:
           raise _Lost
@@ -234,7 +240,11 @@ class _Run:
   def _switch(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
     if not _matters(op) and op.operands[0] not in env:
       return
-    block = op.blocks[min(max(self._number(op.operands[0], env), 0), len(op.blocks) - 1)]
+    if op.name == WARPS:
+      number = next(n for n, groups in enumerate(op.attrs["groups"]) if wg in groups)
+    else:
+      number = min(max(self._number(op.operands[0], env), 0), len(op.blocks) - 1)
+    block = op.blocks[number]
     yield from self._block(block, wg, env)
     _bind(env, op.results, block.yielded)
 
@@ -245,22 +255,23 @@ class _Run:
 
   # --- barriers ----------------------------------------------------------------------------------------------------
 
-  def _place(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> tuple[Hashable, _Barrier]:
-    barrier, kind = op.operands[0], op.operands[0].type
+  def _place(self, named: Sequence[Value], wg: int, env: dict[Value, np.ndarray]) -> tuple[Hashable, _Barrier]:
+    barrier, kind = named[0], named[0].type
     if not isinstance(kind, SemaphoreArrayType) or not kind.arrivals:
       raise _Lost
     owner = None if barrier in self.params else wg  # what is allocated inside each warpgroup has for itself
-    place = (barrier, owner, *(self._number(v, env) for v in op.operands[1:]))
+    place = (barrier, owner, *(self._number(v, env) for v in named[1:]))
     return place, self.barriers.setdefault(place, _Barrier(kind.arrivals))
 
   def _arrive(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> None:
-    place, own = self._place(op, wg, env)
+    is_copy = op.name == COPY_ASYNC
+    place, own = self._place(barrier_of(op) if is_copy else op.operands, wg, env)
     clock = self.clocks[wg]
     _join(own.clock, clock)
-    if (store := self.copies.get(op)) is not None:
+    if is_copy:
       queue = ("copy", wg, place)
       own.clock[queue] = self.counts[queue] = self.counts.get(queue, 0) + 1
-      self._access(Access(store, True, queue, self.counts[queue]), store.operands[0], wg, env)
+      self._access(Access(op, True, queue, self.counts[queue]), op.operands[0], wg, env)
     clock[wg] += 1
     own.arrived += 1
     if own.arrived == own.needed:
@@ -268,7 +279,7 @@ class _Run:
       own.phases.append((dict(own.clock), op))
 
   def _await(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
-    _, own = self._place(op, wg, env)
+    _, own = self._place(op.operands, wg, env)
     waits = own.waits.setdefault(wg, [])
     while len(own.phases) <= len(waits):
       yield op
@@ -319,19 +330,19 @@ class _Run:
         self._access(Access(op, False, queue, self.counts[queue]), view, wg, env)
     elif op.name == MMA_WAIT:
       _join(clock, {("mma", wg): self.counts.get(("mma", wg), 0) - op.attrs["pending"]})
-    elif op.name == "commit_copies":
-      queue = ("store", wg)
-      if (load := self.stores.get(op)) is not None:
+    elif op.name == STORE_ASYNC:
+      queue, load = ("store", wg), op.operands[1].owner
+      if isinstance(load, Op) and load.name in _LOADS:
         self._access(Access(op, False, queue, self.counts.get(queue, 0) + 1), load.operands[0], wg, env, load)
-      if op.attrs["group"]:
-        self.counts[queue] = self.counts.get(queue, 0) + 1
-    elif op.name == "await_copies":
+    elif op.name == COPY_COMMIT:
+      queue = ("store", wg)
+      self.counts[queue] = self.counts.get(queue, 0) + 1
+    elif op.name == COPY_WAIT:
       _join(clock, {("store", wg): self.counts.get(("store", wg), 0) - op.attrs["pending"]})
-    elif op.name in _TRACKED and op not in self.silent and op not in self.by_products:
-      reads, writes = ACCESS[op.name]
-      for is_write, operands in ((False, reads), (True, writes)):
-        for i in operands:
-          self._access(Access(op, is_write, wg, clock[wg]), op.operands[i], wg, env, op)
+    elif op.name in _TRACKED and op not in self.silent:
+      for is_write, refs in ((False, refs_read(op)), (True, refs_written(op))):
+        for ref in refs:
+          self._access(Access(op, is_write, wg, clock[wg]), ref, wg, env, op)
 
   def _access(
     self, access: Access, view: Value, wg: int, env: dict[Value, np.ndarray], window: Op | None = None
@@ -381,7 +392,7 @@ def _matters(op: Op) -> bool:
   return any(
     own.name in _SYNCHRONISING
     or own.name in _FOREIGN
-    or (own.name in _TRACKED and any(is_in_shared(base_of(own.operands[i]).ref) for p in ACCESS[own.name] for i in p))
+    or (own.name in _TRACKED and any(is_in_shared(base_of(v).ref) for v in (*refs_read(own), *refs_written(own))))
     for inner in op.blocks
     for own in walk(inner)
   )
@@ -433,29 +444,17 @@ def _masked(body: Block) -> Iterator[Op]:
       yield from (op, load)
 
 
-def _operand_loads(body: Block) -> set[Op]:
-  """The loads that stand for operands of products in shared memory, and for nothing else."""
+def _loads_of_queues(body: Block) -> Iterator[Op]:
+  """The loads that stand for operands of products, or for what copies read, and for nothing else."""
   used = users(body)
   products = {op.operands[1].owner for op in walk(body) if op.name == MMA}
 
   def is_operand(value: Value) -> bool:
     return all(
-      user in products or (user.name == "transpose" and is_operand(user.result)) for user in used.get(value, ())
+      user in products or user.name == STORE_ASYNC or (user.name == "transpose" and is_operand(user.result))
+      for user in used.get(value, ())
     )
 
-  return {op for op in walk(body) if op.name == "load" and used.get(op.result) and is_operand(op.result)}
-
-
-def _stores_of(body: Block) -> Iterator[tuple[Op, Op]]:
-  """The copies to global memory: what says that a store is one, and the load of shared memory that it copies."""
-  for block in blocks_of(body):
-    store: Op | None = None
-    for op in block.ops:
-      if op.name == "commit_copies" and store is not None:
-        load = store.operands[1].owner
-        if isinstance(load, Op) and load.name in _LOADS and is_in_shared(base_of(load.operands[0]).ref):
-          yield op, load
-      if op.name == "store":
-        store = op
-      elif not OPS[op.name].is_pure and op.name not in VIEWS and op.name not in _LOADS:
-        store = None
+  for op in walk(body):
+    if op.name in _LOADS and used.get(op.result) and is_operand(op.result):
+      yield op

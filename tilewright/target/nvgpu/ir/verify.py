@@ -18,17 +18,18 @@ from collections.abc import Mapping, Sequence
 
 from tilewright import errors
 from tilewright.target.nvgpu.ir import in_flight, protocol
-from tilewright.target.nvgpu.passes.copy_waits import Copy, blocks_of, copies_of, guarded
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
+from tilewright.target.nvgpu.passes.copy_waits import guarded
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.dead_code import VIEWS, base_of
-from tilewright.tile.ir import Block, Op, Value
+from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
 
 
 def verify(kernel: NativeKernel) -> None:
   """Raise an error for the first thing that is done too early."""
   body = kernel.body.body
-  copies = [copy for block in blocks_of(body) for copy in copies_of(block)]
+  copies = [op for op in walk(body) if op.name == COPY_ASYNC]
   _released_too_early(kernel.name, body, guarded(body))
   if not any(op.name == "meet" for op in body.ops[1:]):  # behind which everything may be there
     _read_too_early(kernel, copies)
@@ -41,7 +42,7 @@ def verify(kernel: NativeKernel) -> None:
 def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Value]]) -> None:
   def visit(block: Block, number: int, state: in_flight.State) -> None:
     arrival = block.ops[number]
-    if arrival.name != "arrive" or arrival.attrs["of_copy"]:
+    if arrival.name != "arrive":
       return
     barrier, *index = arrival.operands
     started = [op for op in block.ops[:number] if op in state]  # in the same round
@@ -69,8 +70,8 @@ def _slot(view: Value) -> Sequence[Value]:
 # --- reads -------------------------------------------------------------------------------------------------------
 
 
-def _read_too_early(kernel: NativeKernel, copies: Sequence[Copy]) -> None:
-  filled = {copy.buffer: copy for copy in copies}
+def _read_too_early(kernel: NativeKernel, copies: Sequence[Op]) -> None:
+  filled = {base_of(copy.operands[0]): copy for copy in copies}
   roles = Roles(kernel)
 
   def visit(block: Block, wg: int, has_waited: bool) -> bool:
@@ -80,17 +81,12 @@ def _read_too_early(kernel: NativeKernel, copies: Sequence[Copy]) -> None:
         continue
       has_waited |= op.name == "await" or any([visit(inner, wg, has_waited) for inner in op.blocks])
       copy = filled.get(base_of(op.operands[0])) if op.name == "load" else None
-      if copy is not None and not has_waited and not _is_behind_copy(op, copy):
+      if copy is not None and not has_waited and op.result is not copy.operands[1]:
         raise errors.RaceError(
-          f"The kernel '{kernel.name}': what the copy_gmem_to_smem at {copy.store.loc or '?'} brings is read at {op.loc or '?'} without a "
+          f"The kernel '{kernel.name}': what the copy_gmem_to_smem at {copy.loc or '?'} brings is read at {op.loc or '?'} without a "
           "barrier_wait before it. Wait at the copy's barrier first."
         )
     return has_waited
 
   for wg in range(kernel.warpgroups):
     visit(kernel.body.body, wg, False)
-
-
-def _is_behind_copy(load: Op, copy: Copy) -> bool:
-  """Whether a load is the copy's own."""
-  return load.result is copy.store.operands[1]

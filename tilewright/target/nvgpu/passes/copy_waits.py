@@ -1,4 +1,4 @@
-"""Copies into shared memory that arrive at a barrier, and the waits for them.
+"""The waits for copies into shared memory that arrive at a barrier.
 
 A wait that a pipeline emits comes before its body, and is for memory that the body reads somewhere. It is sunk (`wait_late`) to the first
 use of that memory:
@@ -13,66 +13,35 @@ Waits that the user wrote stay where they are.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 
-from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, barrier_of
 from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType
 
 
-@dataclasses.dataclass(frozen=True)
-class Copy:
-  """A copy into shared memory that arrives at a barrier."""
-
-  store: Op
-  arrival: Op
-
-  @property
-  def buffer(self) -> Value:
-    return base_of(self.store.operands[0])
-
-  @property
-  def barrier(self) -> Value:
-    return self.arrival.operands[0]
-
-
-def blocks_of(block: Block) -> Iterator[Block]:
-  yield block
-  for op in walk(block):
+def _blocks(body: Block) -> Iterator[Block]:
+  yield body
+  for op in walk(body):
     yield from op.blocks
-
-
-def copies_of(block: Block) -> Iterator[Copy]:
-  """The copies of a block: a store of what was loaded, and an arrival with nothing but index arithmetic in between."""
-  store: Op | None = None
-  for op in block.ops:
-    if op.name == "arrive" and op.attrs["of_copy"] and store is not None:
-      yield Copy(store, op)
-    if op.name == "store" and is_in_shared(base_of(op.operands[0]).ref):
-      store = op
-    elif not OPS[op.name].is_pure and op.name not in VIEWS:
-      store = None
 
 
 def guarded(body: Block) -> Mapping[Value, set[Value]]:
   """The buffers that are filled behind a wait at each barrier."""
   found: dict[Value, set[Value]] = {}
-  for block in blocks_of(body):
+  for block in _blocks(body):
     waits: list[Value] = []
     is_open = True  # whether the next wait goes with those before it
-    copies = {copy.store: copy for copy in copies_of(block)}
     for op in block.ops:
       own = [inner for inner in with_nested(op) if inner.name == "await"]
       if own:
         waits = [*(waits if is_open else []), *(inner.operands[0] for inner in own)]
         is_open = True
-      if op in copies:
+      if op.name == COPY_ASYNC:
         is_open = False
         for barrier in waits:
-          found.setdefault(barrier, set()).add(copies[op].buffer)
+          found.setdefault(barrier, set()).add(base_of(op.operands[0]))
   return found
 
 
@@ -83,11 +52,11 @@ def with_nested(op: Op) -> list[Op]:
 def wait_late(body: Block) -> None:
   """Move the waits of pipelines behind what does not look at the buffers they are for. In place."""
   filled: dict[Value, set[Value]] = {}
-  for block in blocks_of(body):
-    for copy in copies_of(block):
-      filled.setdefault(copy.barrier, set()).add(copy.buffer)
+  for op in walk(body):
+    if op.name == COPY_ASYNC:
+      filled.setdefault(barrier_of(op)[0], set()).add(base_of(op.operands[0]))
   freed = guarded(body)
-  for block in blocks_of(body):
+  for block in _blocks(body):
     for wait in [op for op in block.ops if op.name == "await" and op.attrs.pop("is_lazy", False)]:
       _move(block, wait, filled.get(wait.operands[0], set()), freed)
 

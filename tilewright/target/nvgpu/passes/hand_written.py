@@ -10,8 +10,9 @@ In the tile IR a product is synchronous; on a GPU it is started, runs concurrent
     store %acc, %t                         mma_wait %acc {pending=0}    done
     %v = load %acc                         %v = load %acc
 
-The passes, in order: `operand_swizzles` (layouts of operands in shared memory), `async_products` (products become `mma`, and waits are
-inserted before the uses of their results), `copy_waits` (a pipeline's waits are sunk to the first use of the copied memory). Then
+The passes, in order: `async_copies` (copies become `copy_async` and `store_async`), `operand_swizzles` (layouts of operands in shared
+memory), `async_products` (products become `mma`, and waits are inserted before the uses of their results), `copy_waits` (a pipeline's waits
+are sunk to the first use of the copied memory), `warpgroup_roles` (a choice by the number of the warpgroup becomes `warps`). Then
 `ir.verify`.
 """
 
@@ -20,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tilewright.target.llvm.prepared import kernel_text
+from tilewright.target.llvm.prepared import check_stage, kernel_text
 from tilewright.target.nvgpu.arch import WGMMA, Arch
 from tilewright.target.nvgpu.ir import verify
-from tilewright.target.nvgpu.passes import async_products, copy_waits, operand_swizzles
+from tilewright.target.nvgpu.passes import async_copies, async_products, copy_waits, operand_swizzles, warpgroup_roles
 from tilewright.tile.ir import Block, walk
 from tilewright.tile.native import NativeKernel, copied_kernel
 
@@ -45,6 +46,11 @@ def without_barriers(block: Block) -> None:
     inner.ops = [op for op in inner.ops if op.name not in _BARRIERS]
 
 
+def _start_copies(kernel: NativeKernel, arch: Arch) -> NativeKernel:
+  async_copies.start(kernel.body.body)
+  return kernel
+
+
 def _choose_swizzles(kernel: NativeKernel, arch: Arch) -> NativeKernel:
   return operand_swizzles.choose(kernel) if WGMMA in arch.rates else kernel
 
@@ -60,11 +66,18 @@ def _wait_late(kernel: NativeKernel, arch: Arch) -> NativeKernel:
   return kernel
 
 
+def _name_roles(kernel: NativeKernel, arch: Arch) -> NativeKernel:
+  warpgroup_roles.name(kernel)
+  return kernel
+
+
 Pass: TypeAlias = Callable[[NativeKernel, Arch], NativeKernel]  # may change the body in place
 PASSES: dict[str, Pass] = {
+  "async_copies": _start_copies,
   "operand_swizzles": _choose_swizzles,
   "async_products": _start_products,
   "copy_waits": _wait_late,
+  "warpgroup_roles": _name_roles,
 }
 
 
@@ -74,6 +87,7 @@ def lower(
   """A kernel at the GPU level. Its body is changed in place; `seen` gets it after each pass."""
   for name, run in PASSES.items():
     kernel = run(kernel, arch)
+    check_stage(kernel, "lowered")
     seen(name, kernel)
   verify.verify(kernel)
   return kernel

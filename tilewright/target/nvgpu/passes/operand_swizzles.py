@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
 from tilewright.target.nvgpu.passes.layouts.hints import SHARED_MEMORY
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.tile.dead_code import base_of
@@ -66,7 +67,7 @@ def _is_seen_by_parts(ref: Value, used: dict[Value, list[Op]]) -> bool:
     if op.name in ("subview", "transpose_ref"):
       if any(step != 1 for step in op.attrs.get("steps", ())) or not _is_seen_by_parts(op.result, used):
         return False
-    elif op.name not in ("load", "store") or ref in op.operands[1:]:
+    elif op.name not in ("load", "store", COPY_ASYNC) or ref in op.operands[1:]:
       return False
   return True
 

@@ -20,14 +20,15 @@ from collections.abc import Iterator, Set
 
 import numpy as np
 
+from tilewright.target.nvgpu.ir.ops import WARPS
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.boxes import Box
-from tilewright.tile.dead_code import ACCESS, VIEWS, base_of
+from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.folding import ON_NUMBERS, fold
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import OPS
-from tilewright.tile.types import RefType, TileType
+from tilewright.tile.ops import OPS, refs_read, refs_written
+from tilewright.tile.types import TileType
 
 _DEPTH = 24  # ops to look through; what depends on the number of a warpgroup is short
 
@@ -51,6 +52,21 @@ class Roles:
   def comes_to(self, op: Op) -> frozenset[int]:
     """The warpgroups that may come to an op."""
     return self._who[op]
+
+  def runs(self, op: Op) -> tuple[frozenset[int], ...]:
+    """The warpgroups that may run each block of an op that chooses one."""
+    who, last = self._who[op], len(op.blocks) - 1
+    if op.name == WARPS:
+      return tuple(who.intersection(groups) for groups in op.attrs["groups"])
+    chosen = {wg: self._number(op.operands[0], wg) for wg in who}  # an index outside is clamped
+    return tuple(
+      frozenset(wg for wg, n in chosen.items() if n is None or min(max(n, 0), last) == number)
+      for number in range(len(op.blocks))
+    )
+
+  def is_by_role(self, op: Op) -> bool:
+    """Whether an op chooses a block by the number of the warpgroup alone."""
+    return OPS[op.name].is_choice and all(self._number(op.operands[0], wg) is not None for wg in self._who[op])
 
   def reads_only(self, buffer: Value) -> bool:
     """Whether no warpgroup reads a part of a buffer that it also writes."""
@@ -96,12 +112,8 @@ class Roles:
   def _visit(self, block: Block, who: frozenset[int]) -> None:
     for op in block.ops:
       self._who[op] = who
-      last = len(op.blocks) - 1
-      for number, inner in enumerate(op.blocks):
-        own = who
-        if op.name == "switch":  # an index outside is clamped
-          chosen = {wg: self._number(op.operands[0], wg) for wg in who}
-          own = frozenset(wg for wg, n in chosen.items() if n is None or min(max(n, 0), last) == number)
+      every = self.runs(op) if OPS[op.name].is_choice else (who,) * len(op.blocks)
+      for inner, own in zip(op.blocks, every):
         self._visit(inner, own)
 
   def _number(self, v: Value, wg: int) -> int | None:
@@ -170,9 +182,7 @@ def _accesses(op: Op) -> Iterator[tuple[bool, Value]]:
   """The views of shared memory through which an op reads and writes (True)."""
   if OPS[op.name].is_pure or op.blocks or op.name in VIEWS:
     return
-  every = tuple(i for i, v in enumerate(op.operands) if isinstance(v.type, RefType))
-  reads, writes = ACCESS.get(op.name, (every, every))
-  for is_write, places in ((False, reads), (True, writes)):
-    for i in places:
-      if is_in_shared(base_of(op.operands[i]).ref):
-        yield is_write, op.operands[i]
+  for is_write, refs in ((False, refs_read(op)), (True, refs_written(op))):
+    for ref in refs:
+      if is_in_shared(base_of(ref).ref):
+        yield is_write, ref

@@ -1,5 +1,6 @@
 """Kernels with barriers and asynchronous copies of their own.
 
-warpgroup_barriers  arrive, wait and meet; copies with a barrier
+warpgroup_barriers  arrive, wait and meet; fences
+async_copies        copies with a barrier, and to global memory
 tma_copies          parts of arrays as boxes of tensor maps
 """

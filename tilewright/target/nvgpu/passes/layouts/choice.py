@@ -10,7 +10,6 @@ Scratch buffers that are only read and written as a whole, and are small enough,
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -19,12 +18,12 @@ from tilewright.layout.build import blocked_for
 from tilewright.layout.layout import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.distribution import MOST_SUMS
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
 from tilewright.target.nvgpu.passes.layouts.hints import accumulators as layouts_of_accumulators
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import OPS
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.types import RefType
 from tilewright.tile.uninitialized import scratch_to_poison
@@ -114,14 +113,12 @@ def _free_refs(kernel: NativeKernel, arch: Arch, others: set[Value]) -> list[Val
 def copied_refs(kernel: NativeKernel) -> set[Value]:
   """Buffers in shared memory that explicit copies fill or drain, in a layout that TMA supports: row-major, unless the user gave another."""
   found: set[Value] = set()
-  body = kernel.body.body
-  for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
-    for op, after in itertools.pairwise(op for op in block.ops if not OPS[op.name].is_pure):
-      if after.name == "arrive" and after.attrs["of_copy"] and op.name == "store":
-        found.add(base_of(op.operands[0]))
-      load = op.operands[1].owner if after.name == "commit_copies" and len(op.operands) > 1 else None
-      if isinstance(load, Op) and load.name in ("load", "window_load"):
-        found.add(base_of(load.operands[0]))
+  for op in walk(kernel.body.body):
+    if op.name == COPY_ASYNC:
+      found.add(base_of(op.operands[0]))
+    load = op.operands[1].owner if op.name == STORE_ASYNC else None
+    if isinstance(load, Op) and load.name in ("load", "window_load"):
+      found.add(base_of(load.operands[0]))
   return found
 
 
@@ -206,6 +203,6 @@ def _is_kept_whole(ref: Value, uses: list[Op], num_warps: int) -> bool:
   kind = ref.type
   if not isinstance(kind, RefType) or not kind.shape or not kind.size:
     return False
-  if any(op.name not in ("load", "store") or (op.name == "store" and op.operands[1] is ref) for op in uses):
+  if any(op.name not in ("load", "store", COPY_ASYNC) or ref in op.operands[1:] for op in uses):
     return False
   return blocked_for(kind.shape, num_warps).num_registers <= MOST_SUMS

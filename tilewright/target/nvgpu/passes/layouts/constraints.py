@@ -288,7 +288,7 @@ def _load(system: System, op: Op) -> None:
   _memory(system, op, result, op.operands[0].ref.strides if op.name == "load" else _window_strides(op))
 
 
-@rule("store", "window_store")
+@rule("store", "window_store", "copy_async", "store_async")
 def _store(system: System, op: Op) -> None:
   if system.of(op.operands[1]) is None:
     return
@@ -298,7 +298,7 @@ def _store(system: System, op: Op) -> None:
     return
   wanted = system.use(op, 1)
   system.link(op, 1, wanted)
-  strides = op.operands[0].ref.strides if op.name == "store" else _window_strides(op)
+  strides = _window_strides(op) if "steps" in op.attrs else op.operands[0].ref.strides
   if op.operands[1] not in system.free or system.shared(op.operands[0]) is None:
     _memory(system, op, wanted, strides)
 
@@ -451,7 +451,7 @@ def _while(system: System, op: Op) -> None:
   _inside(system, op, body, body.params, True)
 
 
-@rule("switch")
+@rule("switch", "warps")
 def _switch(system: System, op: Op) -> None:
   for block in op.blocks:
     _inside(system, op, block, op.results, False)
@@ -460,7 +460,7 @@ def _switch(system: System, op: Op) -> None:
 @rule(
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
   *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
-  *("commit_copies", "await_copies", "await_products", "set_registers", "mma_wait"),
+  *("commit_copies", "await_copies", "await_products", "set_registers", "mma_wait", "copy_commit", "copy_wait"),
   *("remote", "lock_device", "unlock_device"),  # refused on GPUs, where no kernel reaches for another device
 )
 def _nothing(system: System, op: Op) -> None:

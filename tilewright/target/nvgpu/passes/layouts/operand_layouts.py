@@ -93,7 +93,7 @@ def behind_transposes(value: Value) -> tuple[Value, tuple[int, ...]]:
 _ELEMENT_BY_ELEMENT = frozenset(
   {
     *(*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow", "select", "convert"),
-    *("load", "store", "yield", "constant", "iota", "program_id", "num_programs", "for", "while", "switch"),
+    *("load", "store", "yield", "constant", "iota", "program_id", "num_programs", "for", "while", "switch", "warps"),
     *("broadcast", "subview"),
   }
 )
