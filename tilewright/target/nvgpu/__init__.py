@@ -3,8 +3,8 @@
 `run(native_kernel, *operands)` compiles (once per kernel) and calls it. `compile_ptx` needs no GPU.
 
     tile IR kernel (grid, block mappings, body)       hand-written kernel (copies, barriers, wgmma, roles)
-            │ passes.algebraic_rewrites                       │ passes.hand_written: to the GPU level (`ir`), where a product is
-            │ passes.matmul_plans, passes.k_loops             │ started and waited for, and a verifier looks for races
+            │ passes.algebraic_rewrites                       │ passes.hand_written: to the GPU level (`ir`), where copies, products
+            │ passes.matmul_plans, passes.k_loops             │ and roles are ops, and a verifier looks for races
             │ passes.layouts                                  │ passes.layouts
             ▼                                                 ▼
     emit    whole_kernel picks the form: grid points, a pipeline, or explicit warpgroups

@@ -12,9 +12,11 @@
 For kernels with explicit copies and synchronisation, at the GPU level (`nvgpu.ir`):
 
     hand_written        the passes below in order, and the verifier
+    async_copies        copies to shared memory and stores to global memory, as ops that are started and waited for
     async_products      a product as two ops, one that starts it and one that waits for it
     operand_swizzles    layouts of operands in shared memory that the user left open
     copy_waits          a pipeline's wait for an input, at the first use of that input
+    warpgroup_roles     code for some warpgroups, as an op that names them
     register_budget     whether warpgroups that reallocate registers (setmaxnreg) can all get what they request
     warpgroup_effects   what each warpgroup reads and writes of shared memory: which fences and barriers are needed
 """
