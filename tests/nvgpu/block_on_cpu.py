@@ -31,6 +31,7 @@ from tilewright.target.nvgpu.emit.kernel_function import Launch
 from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 from tilewright.tile.formats import small_float
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.pipeline import Pipeline
 
 _WORDS = 16  # a lane leaves at most so many words for the others
 _NAMED = 16  # barriers with a number, for some of a block's threads
@@ -46,9 +47,10 @@ def run(
   arch: str = "sm_80",
   num_warps: int | None = None,
   cluster: tuple[int, ...] | None = None,
+  pipeline: Pipeline | None = None,
 ) -> list[np.ndarray]:
   """The outputs of a kernel of which nothing is dynamic."""
-  text, launch = emit_kernel(kernel, architectures.named(arch), num_warps, cluster)
+  text, launch = emit_kernel(kernel, architectures.named(arch), num_warps, cluster, pipeline)
   arrays = [np.array(x, order="C") for x in inputs]
   mappings = kernel.mapping.block_mappings[kernel.mapping.num_inputs :]
   aliases = {out: into for into, out in kernel.input_output_aliases}

@@ -31,7 +31,8 @@ def operands(m, n, k, dtype, turned=(False, False)):
 def plan_of(f, *args, arch):
   ((_, native),) = natives(f, *args)
   inside = lambda m, index_map: always_inside(native.mapping.grid, m, index_map)
-  return matmul_plans.find(native, architectures.named(arch), inside, None)
+  problem = matmul_plans.problem_of(native, architectures.named(arch), inside)
+  return None if problem is None else matmul_plans.find(problem)
 
 
 def emulated(f, *args, arch):

@@ -80,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
   ptx.add_argument("--arch", metavar="A,B", default="", help="architectures, as sm_90a (default: all)")
   ptx.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a keyword argument")
   ptx.add_argument(
-    "--show", choices=["tile", "gpu", "gpu_passes", "llvm", "ptx"], help="print this code instead of the table"
+    "--show", choices=["tile", "gpu", "gpu_passes", "plan", "llvm", "ptx"], help="print this code instead of the table"
   )
 
   from tilewright.cli.explain_arguments import add_arguments as add_explain_arguments

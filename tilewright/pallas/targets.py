@@ -111,7 +111,7 @@ def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
 def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
   from tilewright.target import nvgpu
 
-  wishes = {name: getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")}
+  wishes = {name: getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster", "pipeline")}
   return nvgpu.run(native, *operands, **wishes, writes_all=getattr(kernel.compiler_params, "writes_all", False))
 
 

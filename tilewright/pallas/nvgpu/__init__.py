@@ -15,6 +15,7 @@ from tilewright import errors
 from tilewright.pallas.native_params import NativeParams
 from tilewright.pallas.nvgpu.inspection import Report, report
 from tilewright.pallas.nvgpu.layouts import layout_cast, print_layout
+from tilewright.tile.pipeline import Pipeline
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,12 +26,15 @@ class CompilerParams(NativeParams):
   - `cluster`, a size for each grid dimension: so many neighbouring instances of a matrix product along the grid, by TMA and wgmma (sm_90a),
     run together, and what they share of the operands is read from global memory once. At most eight in all. Devices without clusters do as
     without it; a kernel in which nothing can be shared is an error.
+  - `pipeline`, a `Pipeline`: stages, engines and instructions of a matrix product along the grid, where they should not be the compiler's
+    choice. A kernel that cannot have it is an error.
   - `writes_all`, a promise that an output which instances see whole and write at computed offsets is written completely. Without it, such
     an output is pre-filled with poison, which takes as long as writing it.
   """
 
   num_warps: int | None = None
   cluster: Sequence[int] | None = None
+  pipeline: Pipeline | None = None
   writes_all: bool = False
 
   def __post_init__(self) -> None:
@@ -45,4 +49,4 @@ class CompilerParams(NativeParams):
       raise errors.GridError(f"num_warps: expected 1, 2, 4, 8, 16 or 32, got {self.num_warps}.")
 
 
-__all__ = ["CompilerParams", "Report", "layout_cast", "print_layout", "report"]
+__all__ = ["CompilerParams", "Pipeline", "Report", "layout_cast", "print_layout", "report"]

@@ -42,6 +42,7 @@ class Report:
   ptx: str
   gpu: str = ""  # the tile IR at the GPU level: of kernels that copy, wait and multiply by hand, with their asynchronous products
   gpu_passes: str = ""  # the same after each pass on the way there
+  plan: str = ""  # what was decided: roles, stages, engines, products
 
 
 def report(
@@ -95,7 +96,7 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
   from tilewright.target.nvgpu.passes import hand_written
   from tilewright.tile.printer import to_text
 
-  wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster")]
+  wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster", "pipeline")]
   native = copied_kernel(native)  # making code for one architecture changes it
   shown = lambda: "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None)
   tile = shown()
@@ -118,6 +119,7 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
     ptx,
     shown(),
     "\n".join(f"// after {name}\n{own}" for name, own in passes.items()),
+    str(launch.plan),
   )
 
 

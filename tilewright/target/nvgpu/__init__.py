@@ -33,6 +33,7 @@ from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.host.compiled import compile_kernel
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.pipeline import Pipeline
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ if TYPE_CHECKING:
 
 
 def compile_ptx(
-  kernel: NativeKernel, arch: str | Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+  kernel: NativeKernel,
+  arch: str | Arch,
+  num_warps: int | None = None,
+  cluster: tuple[int, ...] | None = None,
+  pipeline: Pipeline | None = None,
 ) -> tuple[str, Launch]:
   """The PTX of a kernel for an architecture, and how to launch it."""
   from tilewright.target.nvgpu.emit.ptx import to_ptx
@@ -53,13 +58,14 @@ def compile_ptx(
     tile = kernel_text(kernel)
     passes = hand_written.stages(kernel, machine) if hand_written.is_by_hand(kernel, machine) else {}
   with garbage.postponed():
-    text, launch = emit_kernel(kernel, machine, num_warps, cluster)
+    text, launch = emit_kernel(kernel, machine, num_warps, cluster, pipeline)
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
   stages.stage("tile.txt", lambda: tile)
   for name, own in passes.items():
     stages.stage(f"gpu-{name}.txt", lambda own=own: own)  # type: ignore[misc]
+  stages.stage("plan.txt", lambda: f"{launch.plan}\n")
   stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
@@ -73,11 +79,12 @@ def run(
   *operands: Any,
   num_warps: int | None = None,
   cluster: tuple[int, ...] | None = None,
+  pipeline: Pipeline | None = None,
   writes_all: bool = False,
 ) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. `writes_all`: see `nvgpu.CompilerParams`."""
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
-    code = compile_kernel(kernel, num_warps, cluster, writes_all)
+    code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline)
   keep(code)
   packed = [False] * len(kernel.mapping.block_mappings)
   return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)

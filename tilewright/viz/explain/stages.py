@@ -117,7 +117,7 @@ def _on_gpu(kernel: Kernel, native: NativeKernel, machine: Any, device: str | De
   tile = _text(native)
   with locations.recorded():
     text, launch = whole_kernel.emit_kernel(
-      native, machine, *(getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster"))
+      native, machine, *(getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster", "pipeline"))
     )
     ptx = to_ptx(text, machine)
   used = ptxas.resources(listings.plain(ptx), machine.name, tool) if (tool := ptxas.find()) else None
@@ -140,6 +140,9 @@ def _on_gpu(kernel: Kernel, native: NativeKernel, machine: Any, device: str | De
     ("shared memory", f"{shared:,} bytes"),
     ("CTAs per SM", f"{resident}"),
   ]
+  if launch.plan is not None:
+    first, *rest = launch.plan.lines()
+    facts += [("plan", first), *(("", line) for line in rest)]
   if launch.scratch_bytes:
     facts.append(("scratch in global memory", f"{launch.scratch_bytes:,} bytes per CTA"))
   if columns := tensor_columns(ptx):

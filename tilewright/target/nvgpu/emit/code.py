@@ -57,6 +57,7 @@ from tilewright.target.nvgpu.passes import elementwise_chains
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_in_shared
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import is_taken_as_held, operand_layout
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE
+from tilewright.target.nvgpu.passes.plans import Staged
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
@@ -101,6 +102,8 @@ class BlockCode(Passes):
     self.sets_registers = False  # whether warpgroups exchange registers
     self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write
     self.only_copied: set[Any] = set()  # and those to which it only copies shared memory
+    self.staged: list[Staged] = []  # what is brought to shared memory ahead of its use, for `plans.Plan`
+    self.ways: dict[Op, str] = {}  # how products and copies are carried out
     self.has_stages = False  # whether copies may be in flight that the code here did not issue
 
   # --- values carried by control flow ----------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.device_log import Report
 from tilewright.target.nvgpu.host.symbols import KERNEL
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes
+from tilewright.target.nvgpu.passes.plans import Plan
 from tilewright.tile.ir import Block, Value, users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
@@ -70,6 +71,8 @@ class Launch:
     default=1, compare=False, repr=False
   )  # whose blocks have a place in shared memory
   buffers: tuple[SharedBuffer, ...] = dataclasses.field(default=(), compare=False, repr=False)  # in shared memory
+  plan: Plan | None = dataclasses.field(default=None, compare=False, repr=False)  # what was decided
+  pipeline: Any = dataclasses.field(default=None, compare=False, repr=False)  # the plan of `matmul_plans`, if it is one
 
   @property
   def log_bytes(self) -> int:

@@ -31,6 +31,7 @@ from tilewright.target.nvgpu.ir.ops import (
 from tilewright.target.nvgpu.passes.layouts import hints
 from tilewright.tile.formats import poison_value
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.pipeline import THREADS
 from tilewright.tile.uninitialized import must_poison
 
 
@@ -133,12 +134,14 @@ def _window_store(code: BlockCode, op: Op) -> None:
 
 def _copy_async(code: BlockCode, op: Op) -> None:
   if not async_copies.copy_async(code, op):
+    code.ways[op] = THREADS
     _store(code, op)
     warpgroup_barriers.arrive(code, op, barrier_of(op))
 
 
 def _store_async(code: BlockCode, op: Op) -> None:
   if not async_copies.store_async(code, op):
+    code.ways[op] = THREADS
     (_store if len(op.operands) == 2 else _window_store)(code, op)
 
 

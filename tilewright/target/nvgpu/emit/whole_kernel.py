@@ -24,6 +24,7 @@ from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.pipeline import matmul_pipeline
 from tilewright.target.nvgpu.emit.units import cp_async, threads, tma
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
 from tilewright.target.nvgpu.passes import (
   algebraic_rewrites,
   elementwise_chains,
@@ -35,29 +36,37 @@ from tilewright.target.nvgpu.passes import (
 from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes, choose_threads, resident_blocks
+from tilewright.target.nvgpu.passes.plans import Plan, Role
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
+from tilewright.tile.pipeline import Pipeline
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.rewrite import rewrite
 from tilewright.tile.types import TileType
 
 
 def emit_kernel(
-  kernel: NativeKernel, arch: Arch, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
+  kernel: NativeKernel,
+  arch: Arch,
+  num_warps: int | None = None,
+  cluster: tuple[int, ...] | None = None,
+  pipeline: Pipeline | None = None,
 ) -> tuple[str, Launch]:
-  """The LLVM IR of a kernel, and how to launch it."""
+  """The LLVM IR of a kernel, and how to launch it: see `nvgpu.CompilerParams` for what a user may say."""
   buffers.check(kernel, MOST_WORKSPACE, "a launch")
   rewrite(kernel.body, algebraic_rewrites.RULES)
   parallel = tuple(parallel_dims(kernel))
   if kernel.warpgroups == 1 and _num_warps(kernel, num_warps) not in (None, threads.GROUP // threads.WARP):
     hand_written.without_barriers(kernel.body.body)  # a CTA that is no warpgroup: its copies are synchronous
   if hand_written.is_by_hand(kernel, arch):
+    if pipeline is not None:
+      raise errors.GridError(_NO_PIPELINE.format(kernel.name))
     return _emit_warpgroups(hand_written.lower(kernel, arch), arch, parallel)
   hand_written.without_barriers(kernel.body.body)
   wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
-  plan = _pipeline(kernel, arch, num_warps, wished)
+  plan = _pipeline(kernel, arch, num_warps, wished, pipeline)
   if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
     raise errors.GridError(
       f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. Clusters need a "
@@ -66,8 +75,15 @@ def emit_kernel(
     )
   if plan is not None:
     return _emit_pipeline(kernel, arch, parallel, plan)
+  if pipeline is not None:
+    raise errors.GridError(_NO_PIPELINE.format(kernel.name))
   kernel = k_loops.split(kernel, arch)
   return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch))
+
+
+_NO_PIPELINE = (
+  "pipeline: the kernel '{}' is no product along the last grid dimension that can be pipelined. Leave it out."
+)
 
 
 def _num_warps(kernel: NativeKernel, wished: int | None) -> int | None:
@@ -98,7 +114,20 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
     points.ask_ahead(number)
     points.run(number)
     points.let_go(number)
-  return frame.finish(code, num_threads, parallel, resident)
+  plan = Plan("one CTA for each point of the grid", _everything(num_threads), tuple(code.staged), notes=_notes(code))
+  return frame.finish(code, num_threads, parallel, resident, plan=plan)
+
+
+def _everything(num_threads: int) -> tuple[Role, ...]:
+  return (Role("everything", num_threads // threads.WARP),)
+
+
+def _notes(code: Any) -> tuple[str, ...]:
+  """How products and copies are carried out."""
+  what = {COPY_ASYNC: "copy", STORE_ASYNC: "store"}
+  return tuple(
+    dict.fromkeys(f"{what.get(op.name, 'product')} at {op.loc or '?'}: {way}" for op, way in code.ways.items())
+  )
 
 
 def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
@@ -128,13 +157,24 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
   if code.has_stores:
     tma.wait_groups(frame.b, 0, read_only=True)
   num_threads = kernel.warpgroups * threads.GROUP
-  return frame.finish(code, num_threads, parallel, exchanges_registers=code.sets_registers)
+  plan = Plan("warpgroups by hand", _roles(kernel, roles), tuple(code.staged), notes=_notes(code))
+  return frame.finish(code, num_threads, parallel, exchanges_registers=code.sets_registers, plan=plan)
+
+
+def _roles(kernel: NativeKernel, roles: Roles) -> tuple[Role, ...]:
+  """The warpgroups, with the registers that they set."""
+  set_by = [
+    [op.attrs["count"] for op in walk(kernel.body.body) if op.name == "set_registers" and wg in roles.comes_to(op)]
+    for wg in range(kernel.warpgroups)
+  ]
+  return tuple(
+    Role(f"warpgroup {wg}", threads.GROUP // threads.WARP, own[0] if own else None) for wg, own in enumerate(set_by)
+  )
 
 
 def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
   """The layouts of a kernel in words, for those who look at how it was compiled."""
-  num_warps = launch.num_threads // kernel.warpgroups // threads.WARP
-  plan = _pipeline(kernel, arch, num_warps) if not hand_written.is_by_hand(kernel, arch) else None
+  num_warps, plan = launch.num_threads // kernel.warpgroups // threads.WARP, launch.pipeline
   if plan is not None:
     return f"{type(plan).__name__}: {plan.distribution}, {plan.stages} stages\n"
   found = choice.choose(k_loops.split(kernel, arch), arch, num_warps)
@@ -144,8 +184,7 @@ def layouts_text(kernel: NativeKernel, arch: Arch, launch: Launch) -> str:
 def layouts(kernel: NativeKernel, arch: Arch, launch: Launch) -> list[tuple[str, str, Layout | SharedLayout]]:
   """The layouts of a kernel that was emitted: what has one, the user's line, and the layout. Where none are inferred, passes over a tile
   take its shape's ordinary layout."""
-  num_warps = launch.num_threads // kernel.warpgroups // threads.WARP
-  plan = _pipeline(kernel, arch, num_warps) if not hand_written.is_by_hand(kernel, arch) else None
+  num_warps, plan = launch.num_threads // kernel.warpgroups // threads.WARP, launch.pipeline
   if plan is not None:
     staged = matmul_plans.stage_layouts(plan)
     origins = {k: kernel.mapping.block_mappings[k].origin for k in staged}
@@ -173,11 +212,12 @@ def layouts(kernel: NativeKernel, arch: Arch, launch: Launch) -> list[tuple[str,
 
 
 def _pipeline(
-  kernel: NativeKernel, arch: Arch, num_warps: int | None, cluster: Cluster = ALONE
+  kernel: NativeKernel, arch: Arch, num_warps: int | None, cluster: Cluster, wish: Pipeline | None
 ) -> matmul_plans.Plan | None:
   """The pipeline of a kernel, if there is one that honours all that the kernel specifies."""
   inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
-  plan = matmul_plans.find(kernel, arch, inside, num_warps, cluster)
+  problem = matmul_plans.problem_of(kernel, arch, inside, num_warps, cluster)
+  plan = None if problem is None else matmul_plans.find(problem, wish)
   if plan is None or effects.says_something(kernel.body.body) or not _honours(kernel, plan):
     return None
   return plan
@@ -226,4 +266,6 @@ def _emit_pipeline(
     cluster=plan.cluster.size if isinstance(plan, matmul_plans.WarpgroupPlan) else 1,
     exchanges_registers=isinstance(plan, matmul_plans.RegisterPlan),
     resident=plan.resident if isinstance(plan, matmul_plans.RegisterPlan) else None,
+    plan=matmul_plans.described(plan, kernel),
+    pipeline=plan,
   )

@@ -21,7 +21,9 @@ from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Family
 from tilewright.target.nvgpu.host.lifetime import Callee, Resident
 from tilewright.target.nvgpu.host.symbols import KERNEL
+from tilewright.target.nvgpu.passes import plans
 from tilewright.tile.native import NativeKernel, copied_kernel
+from tilewright.tile.pipeline import Pipeline
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
 if TYPE_CHECKING:
@@ -94,23 +96,36 @@ def _loadable(ptx: str, launch: Launch, device: int) -> bytes:
 
 
 def compile_kernel(
-  kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None = None, writes_all: bool = False
+  kernel: NativeKernel,
+  num_warps: int | None,
+  cluster: tuple[int, ...] | None = None,
+  writes_all: bool = False,
+  pipeline: Pipeline | None = None,
 ) -> Callee:
   """A kernel, as it was lowered, that XLA can call on every device of this process that has code for it."""
   cuda.load_onto_devices_in_use()
   families, without = _families()
+  wishes = Wishes(num_warps, cluster, writes_all, pipeline)
   if len(families) == 1 and not without:
-    return _compile_for(families[0], kernel, num_warps, cluster, writes_all)
-  return _compile_for_each(families, without, kernel, num_warps, cluster, writes_all)
+    return _compile_for(families[0], kernel, wishes)
+  return _compile_for_each(families, without, kernel, wishes)
+
+
+@dataclasses.dataclass(frozen=True)
+class Wishes:
+  """What `nvgpu.CompilerParams` says."""
+
+  num_warps: int | None
+  cluster: tuple[int, ...] | None
+  writes_all: bool
+  pipeline: Pipeline | None
 
 
 def _compile_for_each(
   families: Sequence[Family],
   without: dict[int, str],
   kernel: NativeKernel,
-  num_warps: int | None,
-  cluster: tuple[int, ...] | None,
-  writes_all: bool,
+  wishes: Wishes,
 ) -> Callee:
   """Code for each architecture. A kernel that only some of them can run is an error where it is called on another device."""
   from tilewright.target.nvgpu.host.families import register
@@ -120,9 +135,7 @@ def _compile_for_each(
   first: errors.TilewrightError | None = None
   for family in families:
     try:
-      own = _compile_for(
-        family, copied_kernel(kernel), num_warps, cluster, writes_all
-      )  # making code for one changes it
+      own = _compile_for(family, copied_kernel(kernel), wishes)  # making code for one changes it
     except errors.TilewrightError as e:
       first = first or e
       without |= dict.fromkeys(family.devices, str(e))
@@ -139,20 +152,16 @@ def _compile_for_each(
   return Callee(name, max(own.workspace_bytes for own in callees), callees[0].poisoned)
 
 
-def _compile_for(
-  family: Family, kernel: NativeKernel, num_warps: int | None, cluster: tuple[int, ...] | None, writes_all: bool
-) -> Callee:
+def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee:
   """A kernel for devices that run the same code. That is compiled once per process, and kept on disk."""
   machine = family.arch
   environment = [
     repr(machine),
-    repr(num_warps),
-    repr(cluster),
-    repr(writes_all),
+    repr(wishes),
     str(cuda.driver_version()),
     *jit.environment(),
   ]
-  said = identity(kernel, *_SOURCES)
+  said = identity(kernel, *_SOURCES) if not plans.planners() else None
   if said is not None and not dump.directory():
     found = _kept.find(cache.key(said, *environment))
     if found is not None:
@@ -164,9 +173,9 @@ def _compile_for(
 
   kernel = prepared(kernel)
   # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
-  written = outputs_at_computed_places(kernel) if writes_all or is_by_hand(kernel, machine) else set()
+  written = outputs_at_computed_places(kernel) if wishes.writes_all or is_by_hand(kernel, machine) else set()
   poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)  # making code changes the body
-  ptx, launch = compile_ptx(kernel, machine, num_warps, cluster)
+  ptx, launch = compile_ptx(kernel, machine, wishes.num_warps, wishes.cluster, wishes.pipeline)
   host = handler.to_llvm(kernel, launch)
 
   def build() -> bytes:

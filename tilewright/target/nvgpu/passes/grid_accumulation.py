@@ -109,7 +109,7 @@ def _free_first(shape: tuple[int, ...], contracted: int) -> tuple[int, int]:
 def _operand(
   kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]], inside: Inside
 ) -> Operand | None:
-  return _block_operand(kernel, v, contracted, used, inside) or _computed_operand(kernel, v, contracted, used)
+  return _block_operand(kernel, v, contracted, used, inside) or computed_operand(kernel, v, contracted, used)
 
 
 def _block_operand(
@@ -148,7 +148,7 @@ def _inputs(kernel: NativeKernel) -> list[Value]:
   return kernel.body.params[kernel.mapping.num_prefetch :][: kernel.mapping.num_inputs]
 
 
-def _computed_operand(kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]]) -> Operand | None:
+def computed_operand(kernel: NativeKernel, v: Value, contracted: int, used: dict[Value, list[Op]]) -> Operand | None:
   """An operand of which each element is computed from elements of unwritten inputs."""
   inputs, ops, positions = _inputs(kernel), set(), dict[int, None]()
   written = {into - kernel.mapping.num_prefetch for into, _ in kernel.input_output_aliases}

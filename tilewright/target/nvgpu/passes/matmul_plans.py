@@ -20,10 +20,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tilewright import errors
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.pipeline import staged_blocks
@@ -41,7 +42,7 @@ from tilewright.target.nvgpu.emit.units.mma_sync import MmaDistribution
 from tilewright.target.nvgpu.emit.units.threads import GROUP, WARP
 from tilewright.target.nvgpu.emit.units.tma import MOST_DIMS, SWIZZLE_BYTES, TensorMap, most_rows
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS, WgmmaDistribution
-from tilewright.target.nvgpu.passes import grid_accumulation
+from tilewright.target.nvgpu.passes import grid_accumulation, plans
 from tilewright.target.nvgpu.passes.grid_accumulation import (
   KINDS,
   Contraction,
@@ -56,6 +57,7 @@ from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
+from tilewright.tile.pipeline import CP_ASYNC, MMA_SYNC, REGISTERS, THREADS, TMA, WGMMA, Pipeline
 
 _MOST_STAGES = {"wgmma": 10, "computed": 4, "boxed": 8, "mma": 5}
 _MOST_NEIGHBOURS = 4  # CTAs on an SM
@@ -83,6 +85,10 @@ class WarpgroupPlan:
   block_stages: int = 0
   cluster: Cluster = ALONE
   stores: tuple[TensorMap, ...] = ()  # of outputs that TMA writes
+
+  @property
+  def pipeline(self) -> Pipeline:
+    return Pipeline(self.stages, [THREADS if m is None else TMA for m in self.maps], WGMMA)
 
   @property
   def groups(self) -> int:
@@ -198,6 +204,10 @@ class RegisterPlan(WarpgroupPlan):
   resident: int | None = None
 
   @property
+  def pipeline(self) -> Pipeline:
+    return Pipeline(self.stages, (REGISTERS, THREADS), WGMMA)
+
+  @property
   def tensor_maps(self) -> tuple[TensorMap, ...]:
     return tuple(block.tensor_map for own in self.sources for block in own.boxed)
 
@@ -260,6 +270,10 @@ class BoxedWarpPlan:
   depth: int
 
   writers, cluster = 0, ALONE  # nothing is computed, and nothing is shared
+
+  @property
+  def pipeline(self) -> Pipeline:
+    return Pipeline(self.stages, (TMA, TMA), MMA_SYNC)
 
   @property
   def tensor_maps(self) -> tuple[TensorMap, ...]:
@@ -331,6 +345,10 @@ class WarpPlan:
   tensor_maps: tuple[TensorMap, ...] = ()
 
   @property
+  def pipeline(self) -> Pipeline:
+    return Pipeline(self.stages, (CP_ASYNC, CP_ASYNC), MMA_SYNC)
+
+  @property
   def num_threads(self) -> int:
     return self.distribution.threads
 
@@ -341,6 +359,17 @@ class WarpPlan:
 
 FedPlan = WarpgroupPlan | BoxedWarpPlan  # with stages that some fill and others read
 Plan = FedPlan | WarpPlan
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+  """What a pipeline is planned for."""
+
+  kernel: NativeKernel
+  contraction: Contraction
+  arch: Arch
+  num_warps: int | None = None  # that the user wants
+  cluster: Cluster = ALONE
 
 
 def stage_parts(plan: Plan) -> list[tuple[str, int]]:
@@ -374,23 +403,85 @@ def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:
   return found
 
 
-def find(
-  kernel: NativeKernel, arch: Arch, inside: Inside, num_warps: int | None, cluster: Cluster = ALONE
-) -> Plan | None:
-  """The pipeline of a kernel, if its body has the form for it. `inside(mapping, index_map)` says where blocks never hang over."""
+def problem_of(
+  kernel: NativeKernel, arch: Arch, inside: Inside, num_warps: int | None = None, cluster: Cluster = ALONE
+) -> Problem | None:
+  """The problem, if a kernel's body is a product along the grid. `inside(mapping, index_map)` says where blocks never hang over."""
   contraction = grid_accumulation.find(kernel, inside)
-  if contraction is None:
-    return None
-  return (
-    (None if cluster.size > 1 else _register_plan(kernel, contraction, arch))
-    or _warpgroup_plan(kernel, contraction, arch, cluster)
-    or _boxed_warp_plan(kernel, contraction, arch, num_warps)
-    or _warp_plan(kernel, contraction, arch, num_warps)
-  )
+  return None if contraction is None else Problem(kernel, contraction, arch, num_warps, cluster)
 
 
-def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> RegisterPlan | None:
+def candidates(problem: Problem) -> Iterator[Plan]:
+  """The plans there are, the best first; then the same with fewer stages."""
+  found = [plan for make in (*plans.planners(), *PLANNERS) if (plan := make(problem)) is not None]
+  yield from found
+  for plan in found:
+    for stages in range(plan.stages - 1, 1, -1):
+      yield _with_fewer(plan, stages)
+
+
+def _with_fewer(plan: Plan, stages: int) -> Plan:
+  if isinstance(plan, RegisterPlan):  # whose sources have stages of their own, as many as these take
+    return dataclasses.replace(plan, stages=stages, stores=())
+  if isinstance(plan, WarpgroupPlan):
+    m, n, _ = plan.contraction.block
+    stores = plan.stores if 2 * m * n <= stages * plan.stage_bytes else ()  # which are put together in the stages
+    return dataclasses.replace(plan, stages=stages, stores=stores, block_stages=min(plan.block_stages, stages + 1))
+  return dataclasses.replace(plan, stages=stages)
+
+
+def described(plan: Plan, kernel: NativeKernel) -> plans.Plan:
+  """A pipeline in words."""
+  c, own = plan.contraction, plan.pipeline
+  m, n, k = c.block
+  form = f"pipeline of products by {own.product}, {m} x {n} x {k}"
+  origin = lambda position: kernel.mapping.block_mappings[position].origin
+  sizes = [block.nbytes for block in plan.blocks] if isinstance(plan, WarpPlan) else list(plan.side_bytes)
+  staged = []
+  for side, engine, nbytes, name in zip(c.sides, own.engines, sizes, ("left operand", "right operand")):
+    source = origin(side.position) if side.position is not None else f"{name}, of {', '.join(map(origin, side.inputs))}"
+    if nbytes and engine is not None:
+      staged.append(plans.Staged(source, engine, plan.stages, nbytes))
+  notes = ["the grid's last two parallel dimensions are taken in groups of rows, for L2"]
+  if isinstance(plan, WarpgroupPlan):
+    fewer, more = plan.registers
+    work = "copy" if None not in plan.maps else "compute operands"
+    roles = [plans.Role(work, plan.producers // WARP, fewer), plans.Role("multiply", plan.groups * GROUP // WARP, more)]
+    staged += [plans.Staged(origin(b.position), CP_ASYNC, plan.block_stages, b.nbytes) for b in plan.blocks]
+    for source in plan.sources if isinstance(plan, RegisterPlan) else ():
+      staged += [plans.Staged(origin(b.position), TMA, source.places(b), b.nbytes) for b in source.boxed]
+      staged += [plans.Staged(origin(b.position), CP_ASYNC, source.stages, b.nbytes) for b in source.padded]
+    if plan.cluster.size > 1:
+      notes.append(f"clusters of {plan.cluster.down} x {plan.cluster.across} CTAs multicast what they share")
+    if plan.stores:
+      notes.append("outputs are put together in the stages and stored by TMA")
+    if isinstance(plan, RegisterPlan) and plan.resident is not None:
+      notes.append(f"{plan.resident} CTAs take all points of the grid")
+  else:
+    roles = [plans.Role("multiply", plan.num_threads // WARP)]
+  return plans.Plan(form, tuple(roles), tuple(staged), own, tuple(notes))
+
+
+def find(problem: Problem, wish: Pipeline | None = None) -> Plan | None:
+  """The best plan, of those that do as the user says; an error if none does."""
+  if wish is None:
+    return next(candidates(problem), None)
+  every = list(candidates(problem))
+  found = next((plan for plan in every if wish.allows(plan.pipeline)), None)
+  if found is None:
+    there = sorted({str(dataclasses.replace(plan.pipeline, stages=None)) for plan in every})
+    raise errors.GridError(
+      f"pipeline: the kernel '{problem.kernel.name}' cannot have {wish} on {problem.arch.name}. There are: {'; '.join(there) or 'none'}, "
+      f"with up to {max((plan.stages for plan in every), default=0)} stages. Leave some of it out."
+    )
+  return found
+
+
+def register_plan(problem: Problem) -> RegisterPlan | None:
   """Two operands with k last, computed from blocks of which no one is both's, and of which TMA brings some of each."""
+  kernel, c, arch = problem.kernel, problem.contraction, problem.arch
+  if problem.cluster.size > 1:
+    return None
   (left, right), (m, n, k) = c.sides, c.block
   if c.itemsize != 2 or not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MOST_SUMS or k % _DEPTH:
     return None
@@ -403,17 +494,17 @@ def _register_plan(kernel: NativeKernel, c: Contraction, arch: Arch) -> Register
   # A CTA has all registers of an SM. Where it takes several points, copies for the next one are under way early.
   points = math.prod(int(kernel.mapping.grid[d] or 1) for d in parallel_dims(kernel))
   resident = _MULTIPROCESSORS if points > _MULTIPROCESSORS and c.num_steps >= _MOST_AHEAD else None
-  plans: list[RegisterPlan] = []
+  made: list[RegisterPlan] = []
   for stages, *ahead in itertools.product((4, 3, 2), *[range(_MOST_AHEAD, 0, -1)] * 2):
     # Where the last slice of a step finds a free stage, of all steps up to it but so many are multiplied.
     behind = -(-stages // (k // _DEPTH))
     sources = tuple(_sources(kernel, c, blocks, early + behind, early) for blocks, early in zip(staged, ahead))
     plan = RegisterPlan(c, (None, None), stages, _DEPTH, sources=sources, resident=resident)
     if ahead[0] <= ahead[1] and plan.shared_bytes <= arch.shared_bytes - _RESERVED:
-      plans.append(plan)
+      made.append(plan)
   # The right operand is needed first, so that what it is computed from is asked for early.
   key = lambda p: (min(p.stages, 3), p.producers, *(own.ahead for own in p.sources[::-1]), p.stages)
-  return max(plans, key=key, default=None)
+  return max(made, key=key, default=None)
 
 
 def _sources(kernel: NativeKernel, c: Contraction, blocks: list[PaddedBlock], stages: int, ahead: int) -> Sources:
@@ -424,7 +515,9 @@ def _sources(kernel: NativeKernel, c: Contraction, blocks: list[PaddedBlock], st
   return Sources(tuple(box for box in boxed if box is not None), others, stages, ahead)
 
 
-def _warpgroup_plan(kernel: NativeKernel, c: Contraction, arch: Arch, cluster: Cluster) -> WarpgroupPlan | None:
+def warpgroup_plan(problem: Problem) -> WarpgroupPlan | None:
+  """Warpgroups that multiply what TMA copies, or what other warps compute."""
+  kernel, c, arch, cluster = problem.kernel, problem.contraction, problem.arch, problem.cluster
   right, (m, n, k), wide = c.sides[1], c.block, SWIZZLE_BYTES // c.itemsize
   if c.itemsize != 2 and not all(side.k_is_last and side.position is not None for side in c.sides):
     return None  # of such operands tensor cores read rows along k alone
@@ -523,8 +616,9 @@ def _tensor_map(
   )
 
 
-def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> BoxedWarpPlan | None:
+def boxed_warp_plan(problem: Problem) -> BoxedWarpPlan | None:
   """Where TMA can bring both operands. Of large steps a stage has a part, so that enough stages fit."""
+  kernel, c, arch, num_warps = problem.kernel, problem.contraction, problem.arch, problem.num_warps
   m, n, k = c.block
   distribution = mma_sync.choose(m, n, num_warps)
   if c.itemsize != 2 or not arch.has_tma or arch.has_wgmma or distribution is None or k % mma_sync.DEPTH:
@@ -539,13 +633,13 @@ def _boxed_warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps
     for d in range(mma_sync.DEPTH, k + 1, mma_sync.DEPTH)
     if d == k or (may_be_parted and d >= _FEWEST_DEEP and k % d == 0)
   ]
-  plans = [_boxed_stages(kernel, c, arch, distribution, depth) for depth in depths]
+  made = [_boxed_stages(kernel, c, arch, distribution, depth) for depth in depths]
   # Whole steps, if they leave room for another CTA; else parts whose rows are wide, since a box has one row's width.
   key = lambda p: (
     *(min(arch.shared_bytes // p.shared_bytes, _most_neighbours(c), 2), min(p.stages, _ENOUGH_STAGES)),
     *(p.depth == k, min(own.swizzle_bytes for own in p.maps), p.depth),
   )
-  plan = max((p for p in plans if p.stages >= 2), key=key, default=None)
+  plan = max((p for p in made if p.stages >= 2), key=key, default=None)
   if plan is None:
     return None
   uses = max(2, c.num_steps * plan.slices)  # of stages
@@ -576,7 +670,9 @@ def _most_neighbours(c: Contraction) -> int:
   return max(1, min(_MOST_NEIGHBOURS, _MOST_SUMS // (m * n)))
 
 
-def _warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int | None) -> WarpPlan | None:
+def warp_plan(problem: Problem) -> WarpPlan | None:
+  """Warps that multiply what all threads copy."""
+  c, arch, num_warps = problem.contraction, problem.arch, problem.num_warps
   m, n, k = c.block
   distribution = mma_sync.choose(m, n, num_warps)
   if (
@@ -589,3 +685,7 @@ def _warp_plan(kernel: NativeKernel, c: Contraction, arch: Arch, num_warps: int 
   blocks = tuple(SharedBlock(side.shape[0], side.shape[1] * c.itemsize // PIECE) for side in c.sides)
   stages = min(_MOST_STAGES["mma"], (arch.shared_bytes - _RESERVED) // sum(block.nbytes for block in blocks))
   return WarpPlan(c, distribution, blocks, stages) if stages >= 2 else None  # type: ignore[arg-type]
+
+
+# The compiler's planners; the first that has a plan for a problem makes it.
+PLANNERS: tuple[Callable[[Problem], Plan | None], ...] = (register_plan, warpgroup_plan, boxed_warp_plan, warp_plan)

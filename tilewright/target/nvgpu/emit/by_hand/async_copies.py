@@ -27,6 +27,7 @@ from tilewright.target.nvgpu.ir.ops import barrier_of
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Op, Value
+from tilewright.tile.pipeline import CP_ASYNC, TMA
 
 
 def copy_async(code: BlockCode, op: Op) -> bool:
@@ -36,6 +37,7 @@ def copy_async(code: BlockCode, op: Op) -> bool:
     return False
   if _by_tma(code, op, loaded):
     code.by_engine.add(op)
+    code.ways[op] = TMA
     return True
   code.by_threads.add(op)
   return _by_cp_async(code, op, loaded.op)
@@ -87,7 +89,7 @@ def _by_cp_async(code: BlockCode, op: Op, load: Op) -> bool:
 
   code.each_step(distribute(shape, piece // source.dtype.itemsize, code.num_threads), one)
   cp_async.arrive(b, address_of(code, barrier_of(op)))
-  code.has_copies = True
+  code.has_copies, code.ways[op] = True, CP_ASYNC
   return True
 
 
@@ -131,7 +133,7 @@ def store_async(code: BlockCode, op: Op) -> bool:
   code.barrier()
   with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
     tma_copies.take(b, boxes, pointer, array, source)
-  code.has_stores = True
+  code.has_stores, code.ways[op] = True, TMA
   return True
 
 

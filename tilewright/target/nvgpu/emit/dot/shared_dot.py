@@ -50,15 +50,20 @@ def dot(code: BlockCode, op: Op) -> None:
     code.env[result] = DeferredContraction()
     return
   if code.inferred is not None and code.inferred.dots.get(op) == MMA and mma_sync_dot.is_possible(code, op):
+    code.ways[op] = "mma.sync, operands in registers"
     _hold(code, op, mma_sync_dot.multiply)
     return
   if code.inferred is not None and code.inferred.dots.get(op) == WGMMA and wgmma_dot.is_possible(code, op):
+    code.ways[op] = "wgmma"
     _hold(code, op, wgmma_dot.multiply)
     return
   staged = [v for v in op.operands if behind_transposes(v)[0] in code.in_stages]
   assert not staged, "what lies in stages can only be read by warpgroups, see operand_copies.leaves_room"
   parts = Dot(code, op)
   way = _way(code, parts)
+  code.ways[op] = {None: "multiplications of single numbers", "rows": "mma.sync with few rows"}.get(
+    None if way is None else way[0], "mma.sync, operands in shared memory"
+  )
   layout = None if result.tile.is_scalar or way is not None else code.layout_of(result)
   if layout is not None and not layout.is_padded:
     _hold(code, op, _in_registers)

@@ -84,6 +84,7 @@ def start(code: BlockCode, op: Op) -> None:
     )
   # A copy of an operand that was made only for this product is soon overwritten, by the next one that needs room.
   stays = all(_stays(code, product, i) for i in range(2))
+  code.ways[product] = "wgmma"
   values = _start(code, product, own.layout, mma_sync_dot.unpacked(code.b, own))
   mma_sync_dot.put(code.b, own, values if stays else wgmma.wait(code.b, values))
 

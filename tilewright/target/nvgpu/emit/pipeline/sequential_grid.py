@@ -34,9 +34,11 @@ from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PaddedBlock, Sta
 from tilewright.target.nvgpu.emit.units import cp_async, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
+from tilewright.target.nvgpu.passes.plans import Staged
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import Function, Value, users, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.pipeline import CP_ASYNC, TMA
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.uninitialized import outputs_written_first
 
@@ -186,6 +188,9 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   held = [(block, code.own_buffer(block.nbytes, plan.align, f"block of {origin(block)}")) for block in plan.held]
   asked = tma_stages.Asked.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
   by_threads = [block for block in (*plan.inputs, *plan.held) if asked is None or not asked.brings(block)]
+  for block, stages in (*((own, count) for own in plan.inputs), *((own, 1) for own, _ in held)):
+    engine = CP_ASYNC if block in by_threads else TMA
+    code.staged.append(Staged(origin(block), engine, stages, block.nbytes))
   code.in_stages |= {v for block in plan.in_place for v in _loaded(frame.kernel, block.position)}
 
   def stand(step: ir.Value) -> None:
