@@ -3,6 +3,7 @@
     layouts             layout inference for tiles: see the package
     grid_accumulation   a product accumulated along the last grid dimension: what is multiplied, where the accumulator is
     matmul_plans        the pipeline of such a kernel, as data: stages, tiles, engines, warps
+    plans               what was decided for a kernel, as data for people; planners in front of the compiler's
     zero_fill           masks at the edges of an array that are redundant, since TMA and cp.async fill with zeros
     k_loops             a product along many k, as a loop that multiplies a piece at a time
     elementwise_chains  long chains of elementwise ops: each element to the end before the next begins

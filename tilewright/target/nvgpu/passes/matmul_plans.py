@@ -439,18 +439,20 @@ def described(plan: Plan, kernel: NativeKernel) -> plans.Plan:
   sizes = [block.nbytes for block in plan.blocks] if isinstance(plan, WarpPlan) else list(plan.side_bytes)
   staged = []
   for side, engine, nbytes, name in zip(c.sides, own.engines, sizes, ("left operand", "right operand")):
-    source = origin(side.position) if side.position is not None else f"{name}, of {', '.join(map(origin, side.inputs))}"
+    inputs = f"{name}, of {', '.join(map(origin, side.inputs))}"
     if nbytes and engine is not None:
-      staged.append(plans.Staged(source, engine, plan.stages, nbytes))
+      staged.append(
+        plans.Staged(inputs if side.position is None else origin(side.position), engine, plan.stages, nbytes)
+      )
   notes = ["the grid's last two parallel dimensions are taken in groups of rows, for L2"]
   if isinstance(plan, WarpgroupPlan):
     fewer, more = plan.registers
     work = "copy" if None not in plan.maps else "compute operands"
     roles = [plans.Role(work, plan.producers // WARP, fewer), plans.Role("multiply", plan.groups * GROUP // WARP, more)]
     staged += [plans.Staged(origin(b.position), CP_ASYNC, plan.block_stages, b.nbytes) for b in plan.blocks]
-    for source in plan.sources if isinstance(plan, RegisterPlan) else ():
-      staged += [plans.Staged(origin(b.position), TMA, source.places(b), b.nbytes) for b in source.boxed]
-      staged += [plans.Staged(origin(b.position), CP_ASYNC, source.stages, b.nbytes) for b in source.padded]
+    for sources in plan.sources if isinstance(plan, RegisterPlan) else ():
+      staged += [plans.Staged(origin(b.position), TMA, sources.places(b), b.nbytes) for b in sources.boxed]
+      staged += [plans.Staged(origin(b.position), CP_ASYNC, sources.stages, b.nbytes) for b in sources.padded]
     if plan.cluster.size > 1:
       notes.append(f"clusters of {plan.cluster.down} x {plan.cluster.across} CTAs multicast what they share")
     if plan.stores:
