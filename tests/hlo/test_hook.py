@@ -541,3 +541,18 @@ def test_the_cache_on_disk_never_serves_a_program_of_other_passes(tmp_path):
 @pytest.mark.slow
 def test_what_was_compiled_while_a_pass_failed_is_not_kept(tmp_path):
   assert "files 0" in run_script(tmp_path / "cache", "fail")
+
+
+def test_passes_know_how_many_devices_a_program_is_for():
+  devices = np.array(jax.devices("cpu"))
+  mesh = jax.sharding.Mesh(devices, ("x",))
+  sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+  seen = []
+
+  def note(module: hlo.Module) -> bool:
+    seen.append((module.states_devices, module.replica_count, module.num_partitions))
+    return False
+
+  with hlo.install(note):
+    jax.jit(lambda x: x * 3, out_shardings=sharding).lower(np.ones(8 * devices.size)).compile()
+  assert set(seen) == {(True, 1, devices.size)}

@@ -340,3 +340,34 @@ def test_an_all_to_all_of_an_array_is_one_of_pieces(rank: int) -> None:
   module = transformed(program(body), f"all_to_all_decomposer{{min_array_rank={rank}}}", tolerance=0)
   (exchange,) = (i for i in module.instructions() if i.opcode == "all-to-all")
   assert len(exchange.operands) == 2 and exchange.operands[0].shape.rank == (rank or 2)
+
+
+# Modules read from protos, which do not hold the counts of devices.
+
+
+@pytest.mark.parametrize(
+  "body, name",
+  [
+    ("ROOT a = f32[4,8] all-reduce(x), channel_id=1, replica_groups={{0}}, to_apply=add", "all_reduce_simplifier"),
+    ("ROOT a = f32[4,8] all-reduce(x), replica_groups={}, to_apply=add", "all_reduce_simplifier"),
+    ("ROOT a = f32[4,8] all-reduce(x), channel_id=1, replica_groups={{0}}, to_apply=add", "algebraic_simplifier"),
+    ("ROOT a = f32[4,8] all-reduce(x), replica_groups={}, to_apply=add", "algebraic_simplifier"),
+    ("ROOT a = f32[4,8] all-to-all(x), channel_id=1, dimensions={1}", "all_to_all_decomposer"),
+    (OWN + GATHER + CUT, "all_gather_dynamic_slice_simplifier"),
+    (
+      "n = u32[] partition-id()\n z = u32[] constant(0)\n c = pred[] compare(n, z), direction=EQ\n m = f32[4,8] negate(x)\n"
+      " w = pred[4,8] broadcast(c), dimensions={}\n s = f32[4,8] select(w, x, m)\n"
+      " ROOT p = f32[4,8] collective-permute(s), channel_id=1, source_target_pairs={{0,1},{1,2}}",
+      "collective_select_folder",
+    ),
+    (
+      "at = u32[] partition-id()\n z = u32[] constant(0)\n r = f32[4,8] all-reduce(x), channel_id=1,"
+      " replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=add\n"
+      " ROOT y = f32[1,8] dynamic-slice(r, at, z), dynamic_slice_sizes={1,8}",
+      "reduce_scatter_creator",
+    ),
+  ],
+)
+def test_nothing_is_concluded_from_counts_that_a_proto_does_not_hold(body: str, name: str) -> None:
+  module = hlo.from_proto(hlo.parse(program(body, PARTITIONS)).to_proto())
+  assert not hlo.make_pass(name).run(module)

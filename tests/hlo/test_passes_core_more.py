@@ -90,3 +90,23 @@ def test_calls_and_tuples_of_results_are_folded() -> None:
   assert set(opcodes(module)) == {"parameter", "constant", "add"} and opcodes(module).count("add") == 1
   effect = text.replace("f32[4] sine(a)", 'f32[4] custom-call(a), custom_call_target="effect"')
   assert not run_passes(hlo.parse(effect), ["constant_folding"]).changed
+
+
+def test_what_only_a_replaced_instruction_used_goes_with_it() -> None:
+  text = """ENTRY e { x = f32[4,8] parameter(0)
+  t = f32[8,4] transpose(x), dimensions={1,0}
+  ROOT r = f32[4,8] transpose(t), dimensions={1,0} }"""
+  module = hlo.parse(text)
+  assert hlo.make_pass("algebraic_simplifier").run(module)
+  assert [i.name for i in module.entry.instructions] == ["x"]
+
+
+def test_a_rebuilt_parameter_is_the_parameter_at_the_entrys_root_and_the_entry_can_be_left_out() -> None:
+  text = """ENTRY e { q = (f32[4], f32[8]) parameter(0)
+  a = f32[4] get-tuple-element(q), index=0
+  b = f32[8] get-tuple-element(q), index=1
+  ROOT t = (f32[4], f32[8]) tuple(a, b) }"""
+  module = hlo.parse(text)
+  assert not hlo.make_pass("tuple-simplifier{exclude_entry_computation=true}").run(module)
+  assert hlo.make_pass("tuple_simplifier").run(module)
+  assert [i.name for i in module.entry.instructions] == ["q"]

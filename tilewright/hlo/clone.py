@@ -85,6 +85,7 @@ def clone_module(source: Module, name: str | None = None) -> Module:
     "alias_passthrough_params",
     "replica_count",
     "num_partitions",
+    "counts_known",
     "allow_spmd_sharding_propagation_to_parameters",
     "allow_spmd_sharding_propagation_to_output",
     "stack_frames",

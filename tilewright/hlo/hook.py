@@ -249,11 +249,9 @@ def _all_passes(hooks: list[Hook]) -> list[Pass]:
 
 def _transform(hooks: list[Hook], platform: str, stage: str, name: str, data: bytes) -> tuple[bytes | None, list[str]]:
   """The new module, or None to keep the old one, and what went wrong."""
-  from tilewright.hlo.proto_read import from_proto
-
   problems: list[str] = []
   with hook_cache.running_passes():
-    module = from_proto(data)
+    module = _read(name, data)
     uses = BufferUses(module) if copies_are_in(platform, stage) else None
     reports = [_run(hook, module, data, problems) for hook in hooks]
     if not any(report.changed for report in reports):
@@ -268,6 +266,18 @@ def _transform(hooks: list[Hook], platform: str, stage: str, name: str, data: by
         problems.append(_failure(name, data, None, _all_passes(hooks), error, _UNCHANGED))
         return None, problems
     return module.to_proto(), problems
+
+
+def _read(name: str, data: bytes) -> Module:
+  """The module, with the counts of devices that protos do not hold, where JAX's compilation says them."""
+  from tilewright.hlo.proto_read import from_proto
+
+  module = from_proto(data)
+  counts = hook_cache.device_counts(name)
+  if counts is not None:
+    module.replica_count, module.num_partitions = counts
+    module.counts_known = True
+  return module
 
 
 def _remember(name: str, changed: Changed) -> None:
@@ -304,13 +314,12 @@ def _run(hook: Hook, module: Module, data: bytes, problems: list[str]) -> Report
 
 def _check(module: Module, data: bytes, platform: str, unused: list[str]) -> None:
   """An error if the module breaks rules, of HLO or of the platform, that it did not break before."""
-  from tilewright.hlo.proto_read import from_proto
   from tilewright.hlo.verify import problems
 
   found = problems(module) + unused
   own = platform_problems(module, platform)
   if found or own:
-    before = from_proto(data)
+    before = _read(module.name, data)
     known = {*problems(before), *platform_problems(before, platform), *tidy_fusions(before)}
     new, own = [p for p in found if p not in known], [p for p in own if p not in known]
     if new:

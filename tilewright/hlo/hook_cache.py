@@ -36,6 +36,9 @@ MARK = "in_a_pass_"  # how the names of their modules begin
 WITHOUT_PASSES = "without_passes_"  # and of those that XLA refused with the passes
 _state: Any = None  # the user context, made on first use
 _epoch = 0
+_compiling: dict[
+  str, list[tuple[int, int] | None]
+] = {}  # by module name: replicas and partitions of what JAX is compiling
 _failures = 0
 _fingerprint = ""
 
@@ -147,12 +150,42 @@ def _watch_lowered() -> None:
 
 
 def _compile(compile_once: Any, computation: Any, *args: Any, **kwargs: Any) -> Any:
+  """Compiles, with the counts of devices noted for the passes."""
+  name = _name(computation._hlo)
+  counts = _counts_of(computation._hlo)
+  with _lock:
+    _compiling.setdefault(name, []).append(counts)
+  try:
+    return _compile_or_retry(compile_once, name, computation, *args, **kwargs)
+  finally:
+    with _lock:
+      _compiling[name].remove(counts)
+      if not _compiling[name]:
+        del _compiling[name]
+
+
+def device_counts(name: str) -> tuple[int, int] | None:
+  """(replicas, partitions) of the programs of this name that are being compiled; None if it is not known, or they differ."""
+  with _lock:
+    found = set(_compiling.get(name, ()))
+  return found.pop() if len(found) == 1 else None
+
+
+def _counts_of(program: Any) -> tuple[int, int] | None:
+  attributes = program.operation.attributes
+  keys = ("mhlo.num_replicas", "mhlo.num_partitions")
+  if not all(key in attributes for key in keys):
+    return None
+  replicas, partitions = (int(attributes[key].value) for key in keys)
+  return replicas, partitions
+
+
+def _compile_or_retry(compile_once: Any, name: str, computation: Any, *args: Any, **kwargs: Any) -> Any:
   """Compiles; retries without passes if XLA cannot compile the transformed module."""
   import jax
 
   from tilewright.hlo import hook
 
-  name = _name(computation._hlo)
   hook.compiled(name)  # of an earlier compilation by other means
   try:
     result = compile_once(computation, *args, **kwargs)

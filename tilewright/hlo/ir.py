@@ -405,6 +405,7 @@ class Module:
   alias_passthrough_params: bool = False
   replica_count: int = 1
   num_partitions: int = 1
+  counts_known: bool = True  # False: read from a proto, which does not hold the two counts
   frontend_attributes: dict[str, str] = field(default_factory=dict)
   allow_spmd_sharding_propagation_to_parameters: tuple[bool, ...] = ()
   allow_spmd_sharding_propagation_to_output: tuple[bool, ...] = ()
@@ -420,6 +421,11 @@ class Module:
 
   def __repr__(self) -> str:
     return f"<module {self.name}: {len(self.computations)} computations, {self.instruction_count} instructions>"
+
+  @property
+  def states_devices(self) -> bool:
+    """Whether `replica_count` and `num_partitions` are the program's, and not what a proto leaves them at."""
+    return self.counts_known or self.replica_count * self.num_partitions > 1
 
   @property
   def instruction_count(self) -> int:

@@ -38,7 +38,7 @@ class ProtoReader:
     self.calls: list[tuple[Instruction, tuple[int, ...]]] = []
 
   def module(self, data: bytes) -> Module:
-    module = Module("")
+    module = Module("", counts_known=False)
     by_id: dict[int, Computation] = {}
     entry_id, entry_name, sequences = 0, "", dict[int, tuple[int, ...]]()
     for field in wire.fields(data):

@@ -21,7 +21,7 @@ from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import has_control_edges, reducer
+from tilewright.hlo.passes.collective_keys import groups_of, has_control_edges, reducer
 from tilewright.hlo.passes.combine_collectives import replace_results
 from tilewright.hlo.passes.device_values import device_groups
 from tilewright.hlo.passes.effects import Effects
@@ -48,13 +48,12 @@ class AllReduceSimplifier(Pass):
     return changed
 
   def _simplify(self, collective: Instruction, module: Module) -> bool:
+    if not _has_known_groups(collective, module):
+      return False
     groups = device_groups(collective, module)
-    counted = not module.replica_count == module.num_partitions == 1 or any(len(g) > 1 for g in groups)
     shapes = list(collective.shape.tuple_shapes) if collective.shape.is_tuple else [collective.shape]
     same = [o.shape for o in collective.operands] == shapes
     if groups and all(len(group) == 1 for group in groups) and same:
-      if not counted and collective.attrs.get("replica_groups") is None:
-        return False  # the module does not say how many devices there are
       replace_results(collective, list(collective.operands))
       return True
     sizes = {len(group) for group in groups}
@@ -78,6 +77,11 @@ class AllReduceSimplifier(Pass):
     if shape.kind not in ("float", "complex") or np.asarray(size, shape.dtype).astype(np.float64).real != size:
       return False
     return not self.exact or size & (size - 1) == 0
+
+
+def _has_known_groups(collective: Instruction, module: Module) -> bool:
+  """Whether the devices that meet are known: the module states its counts, or the groups list all devices by number."""
+  return module.states_devices or bool(collective.attrs.get("use_global_device_ids") and groups_of(collective))
 
 
 def _times(x: Instruction, size: int, builder: Builder) -> Instruction:
@@ -105,6 +109,8 @@ def _is_equal(value: Instruction, groups: Groups, module: Module) -> bool:
     if top.opcode in ("constant", "iota"):
       continue
     if top.opcode in ("all-reduce", "all-gather"):
+      if not _has_known_groups(top, module):
+        return False
       given = [set(group) for group in device_groups(top, module)]
       if not all(any(group <= other for other in given) for group in wanted):
         return False

@@ -144,7 +144,11 @@ XLA_NAMES = {
   "while_loop_all_reduce_code_motion": "all_reduce_code_motion",
 }
 
-XLA_OPTIONS = {"threshold_in_bytes": "min_bytes", "collective_size_threshold_to_stop_sinking": "max_bytes"}
+XLA_OPTIONS = {
+  "collective_size_threshold_to_stop_sinking": "max_bytes",
+  "exclude_entry_computation": "exclude_entry",
+  "threshold_in_bytes": "min_bytes",
+}
 
 
 def make_pass(text: str) -> Pass:

@@ -33,8 +33,11 @@ def reducer(instruction: Instruction) -> str | None:
 
 
 def group_size(instruction: Instruction, module: Module) -> int | None:
-  """How many devices participate; None if the groups differ in size."""
+  """How many devices participate; None if the groups differ in size, or depend on counts that the module does not state."""
   groups, attrs = groups_of(instruction), instruction.attrs
+  by_replica = bool(attrs.get("channel_id")) and not attrs.get("use_global_device_ids")
+  if not module.states_devices and (not groups or by_replica):
+    return None
   per_id = 1
   if not attrs.get("use_global_device_ids") and attrs.get("channel_id"):
     per_id = module.num_partitions  # ids name replicas, with all their partitions

@@ -47,7 +47,10 @@ def _fold(permute: Instruction, module: Module) -> bool:
   answers = per_device(condition, module)
   if answers is None:
     return False
-  found = {answer for device in _sources(permute, module) for answer in np.unique(answers[device]).tolist()}
+  sources = _sources(permute, module)
+  if sources is None:
+    return False
+  found = {answer for device in sources for answer in np.unique(answers[device]).tolist()}
   if len(found) != 1:
     return False
   side = chosen.operands[1 if found.pop() else 2]
@@ -57,10 +60,13 @@ def _fold(permute: Instruction, module: Module) -> bool:
   return True
 
 
-def _sources(permute: Instruction, module: Module) -> list[int]:
-  """Every device that sends."""
+def _sources(permute: Instruction, module: Module) -> list[int] | None:
+  """Every device that sends; None if one of them does not exist."""
   ids = [source for source, _ in permute.attrs["source_target_pairs"]]
   replicas, partitions = module.replica_count, module.num_partitions
-  if permute.attrs.get("channel_id"):
-    return [r * partitions + i for i in ids if i < partitions for r in range(replicas)]
-  return [i * partitions + p for i in ids if i < replicas for p in range(partitions)]
+  by_partition = bool(permute.attrs.get("channel_id"))
+  if any(not 0 <= i < (partitions if by_partition else replicas) for i in ids):
+    return None
+  if by_partition:
+    return [r * partitions + i for i in ids for r in range(replicas)]
+  return [i * partitions + p for i in ids for p in range(partitions)]

@@ -26,7 +26,7 @@ from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import group_size, has_control_edges, participants_key, reducer
+from tilewright.hlo.passes.collective_keys import group_size, groups_of, has_control_edges, participants_key, reducer
 from tilewright.hlo.passes.while_loops import after
 from tilewright.hlo.shape import Layout, Shape
 
@@ -125,6 +125,8 @@ class CombineCollectives(Pass):
     others = tuple(sorted(instruction.frontend_attributes.items()))
     extra = dimension, attrs.get("source_target_pairs"), bool(attrs.get("constrain_layout")), others
     size = group_size_of(instruction, module) if opcode == "all-to-all" else None
+    if opcode == "all-to-all" and size is None:
+      return None
     return opcode, participants_key(instruction), operation, kinds, size, extra
 
 
@@ -220,7 +222,9 @@ def _bytes(collective: Instruction) -> int:
 
 
 def group_size_of(collective: Instruction, module: Module) -> int | None:
-  """How many members an all-to-all has in each group, whose ids are partitions if it has a channel."""
+  """How many members an all-to-all has in each group, whose ids are partitions if it has a channel; None if that is not known."""
+  if not module.states_devices and not groups_of(collective):
+    return None
   if collective.attrs.get("channel_id") and "replica_groups" not in collective.attrs:
     return module.num_partitions
   groups = collective.attrs.get("replica_groups")

@@ -22,8 +22,8 @@ _CHANNEL_MEANS_PARTITIONS = frozenset({"all-to-all", "collective-permute", "coll
 
 
 def per_device(value: Instruction, module: Module) -> np.ndarray | None:
-  """The value on every device, by device number; None where it depends on anything else."""
-  backward_slice = _backward_slice(value)
+  """The value on every device, by device number; None where it depends on anything else, or the devices are not known."""
+  backward_slice = _backward_slice(value) if module.states_devices else None
   if backward_slice is None or not value.shape.is_array:
     return None
   from tilewright.hlo.evaluate import EvaluateLimits, evaluate_devices
@@ -101,7 +101,9 @@ def own_entry(table: np.ndarray, builder: Builder, module: Module) -> Instructio
 
 
 def position_in_group(instruction: Instruction, module: Module) -> np.ndarray | None:
-  """Each device's position in its group of a collective; None if a device is in none, or in several."""
+  """Each device's position in its group of a collective; None if a device is in none, or in several, or not known."""
+  if not module.states_devices:
+    return None
   positions = np.full(module.replica_count * module.num_partitions, -1, np.int64)
   for group in device_groups(instruction, module):
     for position, device in enumerate(group):

@@ -19,6 +19,7 @@ import numpy as np
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
+from tilewright.hlo.passes.while_loops import remove_dead
 from tilewright.hlo.shape import Layout, Shape
 
 Pattern = str | Callable[[Instruction], bool] | tuple[Any, ...]
@@ -94,7 +95,9 @@ def match(pattern: Pattern, instruction: Instruction, found: Match) -> bool:
 
 
 def rewrite_module(module: Module, rules: Sequence[Rule], *, limit: int = 8) -> bool:
-  """Applies the first rule that fits, to every instruction of every computation outside fusions, until none does."""
+  """Applies the first rule that fits, to every instruction of every computation outside fusions, until none does; what only the
+  replaced instructions used goes with them.
+  """
   by_opcode: dict[str, list[Rule]] = {}
   for rule in rules:
     by_opcode.setdefault(rule.pattern[0] if isinstance(rule.pattern, tuple) else "", []).append(rule)
@@ -122,8 +125,7 @@ def _rewrite_once(computation: Computation, rules: dict[str, list[Rule]]) -> boo
       if new is None or new is instruction:
         continue
       instruction.replace_all_uses_with(new)
-      if instruction.is_dead:
-        computation.remove(instruction)
+      remove_dead(computation, [instruction])
       changed = True
       break
   return changed
