@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
+
+from tests.support import child_processes
 
 
 def child(number: int, count: int, port: int, killed: int) -> None:
@@ -98,26 +97,10 @@ def alone() -> None:
 
 
 def start(count: int, killed: int = -1, timeout: float = 100) -> list[str]:
-  with socket.socket() as s:
-    s.bind(("127.0.0.1", 0))
-    port = s.getsockname()[1]
-  command = [sys.executable, "-m", "tests.collectives.gpu_processes", "--port", str(port), "--processes", str(count)]
-  environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-  children = [
-    subprocess.Popen(
-      [*command, "--kill", str(killed), "--number", str(i)],
-      env=environment,
-      text=True,
-      stdout=subprocess.PIPE,
-      stderr=subprocess.STDOUT,
-    )
-    for i in range(count)
-  ]
-  try:
-    return [child.communicate(timeout=timeout)[0] for child in children]
-  finally:
-    for each in children:
-      each.kill()
+  environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+  return child_processes.run(
+    "tests.collectives.gpu_processes", count, environment=environment, killed=killed, timeout=timeout
+  )
 
 
 def main() -> None:

@@ -11,10 +11,9 @@ import functools
 import logging
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
+
+from tests.support import child_processes
 
 PER_PROCESS = 2
 
@@ -189,37 +188,11 @@ class Here:
 
 
 def start(count: int, killed: int = -1, timeout: float = 120, *, quick: bool = False) -> list[str]:
-  """Runs so many processes; gives what each said."""
-  with socket.socket() as s:
-    s.bind(("127.0.0.1", 0))
-    port = s.getsockname()[1]
-  flags = f"--xla_force_host_platform_device_count={PER_PROCESS}"
-  environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
-  command = [
-    sys.executable,
-    "-m",
-    "tests.collectives.processes",
-    "--port",
-    str(port),
-    "--processes",
-    str(count),
-    *["--quick"] * quick,
-  ]
-  children = [
-    subprocess.Popen(
-      [*command, "--kill", str(killed), "--number", str(i)],
-      env=environment,
-      text=True,
-      stdout=subprocess.PIPE,
-      stderr=subprocess.STDOUT,
-    )
-    for i in range(count)
-  ]
-  try:
-    return [child.communicate(timeout=timeout)[0] for child in children]
-  finally:
-    for each in children:
-      each.kill()
+  """Runs so many processes; gives what each printed."""
+  environment = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={PER_PROCESS}", "JAX_PLATFORMS": "cpu"}
+  flags = ["--quick"] * quick
+  module = "tests.collectives.processes"
+  return child_processes.run(module, count, *flags, environment=environment, killed=killed, timeout=timeout)
 
 
 def main() -> None:

@@ -11,10 +11,10 @@ import pytest
 from jax import lax
 from jax.sharding import PartitionSpec as P
 
+from tests.support.communicating_kernels import meet_neighbours, ring_sum_kernel, ring_sum_scratch
 from tilewright import pallas as pl
 from tilewright.pallas import dma
 from tilewright.pallas.tpu import interpret as sim
-from tilewright.pallas.tpu.barrier import get_barrier_semaphore
 from tilewright.tile.memory import MemorySpace, SemaphoreType, TpuMemorySpace
 
 Params = sim.InterpretParams
@@ -64,15 +64,6 @@ def message_of(call):
   with pytest.raises((jax.errors.JaxRuntimeError, ValueError)) as caught:
     jax.block_until_ready(call())
   return str(caught.value)
-
-
-def meet_neighbours(n, axis="x"):
-  """A barrier with the devices to the left and to the right."""
-  me = lax.axis_index(axis)
-  barrier = get_barrier_semaphore()
-  for other in (lax.rem(me + 1, n), lax.rem(me + n - 1, n)):
-    pl.semaphore_signal(barrier, 1, device_id=(other,))
-  pl.semaphore_wait(barrier, 2)
 
 
 # --- collectives --------------------------------------------------------------------------------------------------
@@ -148,38 +139,10 @@ def test_a_ring_gathers_everything_everywhere(n, params):
 
 
 def all_reduce(x, n, params):
-  """A ring in which the sum so far travels on; two buffers, and a semaphore that says that the right one's is free."""
-
-  def kernel(x, o, buffers, send, receive, free):
-    meet_neighbours(n)
-    me = lax.axis_index("x")
-    right, left = lax.rem(me + 1, n), lax.rem(me + n - 1, n)
-    buffers[0] = x[...]
-    o[...] = x[...]
-
-    @pl.loop(0, n - 1)
-    def _(step):
-      here, there = lax.rem(step, 2), lax.rem(step + 1, 2)
-
-      @pl.when(step > 0)
-      def _():
-        pl.semaphore_wait(free, 1)
-
-      copy = dma.make_async_remote_copy(
-        buffers.at[here], buffers.at[there], send.at[here], receive.at[there], device_id=(right,)
-      )
-      copy.start()
-      copy.wait()
-      o[...] += buffers[there]
-
-      @pl.when(step < n - 2)
-      def _():
-        pl.semaphore_signal(free, 1, device_id=(left,))
-
   call = pl.pallas_call(
-    kernel,
+    ring_sum_kernel(n),
     out(x.shape),
-    scratch_shapes=[VMEM((2, *x.shape), F32), DMA((2,)), DMA((2,)), REGULAR],
+    scratch_shapes=ring_sum_scratch(x),
     compiler_params=COLLECTIVE,
     interpret=params,
   )

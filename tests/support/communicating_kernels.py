@@ -1,4 +1,4 @@
-"""Kernels that reach for the memory of other devices."""
+"""Kernels that access the memory of other devices."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def permute_right(x, n, interpret=False):
   return call(kernel, x, [DMA(()), DMA(())], interpret=interpret)
 
 
-def ring_sum(x, n, interpret=False):
-  """The sum so far travels on; two buffers, and a semaphore that says that the right one's is free."""
+def ring_sum_kernel(n):
+  """A ring all-reduce: the partial sum travels on; two buffers, and a semaphore that says that the right one's is free."""
 
   def kernel(x, o, buffers, send, receive, free):
     meet_neighbours(n)
@@ -73,4 +73,12 @@ def ring_sum(x, n, interpret=False):
       def _():
         pl.semaphore_signal(free, 1, device_id=(left,))
 
-  return call(kernel, x, [VMEM((2, *x.shape), F32), DMA((2,)), DMA((2,)), REGULAR], interpret=interpret)
+  return kernel
+
+
+def ring_sum_scratch(x):
+  return [VMEM((2, *x.shape), F32), DMA((2,)), DMA((2,)), REGULAR]
+
+
+def ring_sum(x, n, interpret=False):
+  return call(ring_sum_kernel(n), x, ring_sum_scratch(x), interpret=interpret)
