@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.cli import bench_gpu_programs, bench_random, main
 from tilewright.cli.bench import Row
-from tilewright.cli.bench_random import DRAWS, Sizes, agree, draw, summarise
+from tilewright.cli.bench_random import DRAWS, Sizes, check_agreement, random_case, summarise
 
 
 class Small(Sizes):
@@ -28,7 +28,7 @@ def test_each_op_computes_what_its_peer_does(op):
   bench_random.check(drawn, drawn.ours(*arrays), arrays)
   if drawn.peers:  # whose arrays are in another order
     out = drawn.peers["XLA"](*drawn.for_peer(*arrays))
-    agree("peer", jnp.swapaxes(out, 1, 2), drawn.plain(*arrays), 1e-5)
+    check_agreement("peer", jnp.swapaxes(out, 1, 2), drawn.plain(*arrays), 1e-5)
 
 
 def test_a_case_depends_on_its_number_and_the_seed_alone():
@@ -41,7 +41,7 @@ def test_a_case_depends_on_its_number_and_the_seed_alone():
 def test_a_third_of_the_sizes_is_of_each_kind(number, divisor, rest):
   for seed in range(20):
     for later in (number, number + 3):
-      (m, k), (_, n) = (shape[-2:] for shape in draw("matmul", seed, later).shapes)
+      (m, k), (_, n) = (shape[-2:] for shape in random_case("matmul", seed, later).shapes)
       assert {m % divisor, k % divisor, n % divisor} == {rest}
 
 
@@ -61,9 +61,9 @@ def test_the_summary_takes_the_first_peer_that_has_a_time():
 
 def test_a_wrong_result_is_refused():
   with pytest.raises(AssertionError, match="wrong result"):
-    agree("x", jnp.array([1.0, jnp.nan]), jnp.array([1.0, 2.0]), 1e-2)
+    check_agreement("x", jnp.array([1.0, jnp.nan]), jnp.array([1.0, 2.0]), 1e-2)
   with pytest.raises(AssertionError, match="shape"):
-    agree("x", jnp.ones(2), jnp.ones(3), 1e-2)
+    check_agreement("x", jnp.ones(2), jnp.ones(3), 1e-2)
 
 
 def test_the_command_lists_what_it_would_draw(capsys):
@@ -95,4 +95,4 @@ def test_the_users_programs_compute_what_their_peers_do(program, monkeypatch):
   name, ours, xla, _ = program
   shapes = _SHAPES[name.split()[0]]
   arrays = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(shapes)]
-  agree(name, ours(*arrays), xla(*arrays), 1e-5)
+  check_agreement(name, ours(*arrays), xla(*arrays), 1e-5)

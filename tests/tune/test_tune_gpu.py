@@ -17,7 +17,7 @@ from tilewright.pallas import nvgpu
 from tilewright.runtime import ptxas
 from tilewright.tune import function_pickle, modes
 from tilewright.tune.job import Candidate, Job
-from tilewright.tune.resources import predicted_seconds, pruned, too_much
+from tilewright.tune.resources import exceeds_resources, predicted_seconds, pruned
 from tilewright.tune.worker import Failed, _State
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
@@ -62,10 +62,10 @@ def product(x, y, *, block, params=None):
 def test_kernels_are_pruned_by_the_compilers_report():
   params = nvgpu.CompilerParams(num_warps=4)
   (found,) = nvgpu.report(lambda x, y: product(x, y, block=64, params=params), X, X, archs="sm_80")
-  assert found.resources is not None and too_much(found) is None
+  assert found.resources is not None and exceeds_resources(found) is None
   spilling = dataclasses.replace(found.resources, spilled_bytes=64)
-  assert "spills 64 bytes" in (too_much(dataclasses.replace(found, resources=spilling)) or "")
-  assert "shared memory" in (too_much(dataclasses.replace(found, shared_bytes=1 << 20)) or "")
+  assert "spills 64 bytes" in (exceeds_resources(dataclasses.replace(found, resources=spilling)) or "")
+  assert "shared memory" in (exceeds_resources(dataclasses.replace(found, shared_bytes=1 << 20)) or "")
   rule = lambda report: report.num_blocks > 8
   assert "pruned by" in (pruned(lambda x, y: product(x, y, block=64), [X, X], "sm_80", rule) or "")
 

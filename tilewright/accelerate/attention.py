@@ -148,7 +148,7 @@ def _match(
     if not _has_exponential(slices[use]):
       continue
     test = _Weights(scores, use, slices[use])
-    if first is not None and not first.agrees(test):
+    if first is not None and not first.is_consistent_with(test):
       raise Refused("two different sets of weights are computed from the same scores")
     first = first or test
     orders[use.dot] = test.row_order
@@ -350,7 +350,7 @@ class _Weights:
     self.given_masks = {m: given[m] for m in self.masks}
     self.contracts_keys, self.row_order = contracts_keys(self.axes, scores, use, root, last)
 
-  def agrees(self, other: _Weights) -> bool:
+  def is_consistent_with(self, other: _Weights) -> bool:
     return (
       self.keys_last == other.keys_last
       and math.isclose(self.scale, other.scale, rel_tol=1e-12)

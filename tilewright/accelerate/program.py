@@ -179,7 +179,7 @@ class _Run:
         return changed
       name, match = left[0]
       tried.add(name)
-      changed |= self._one_attention(name, match, view)
+      changed |= self._attention_call(name, match, view)
 
   def _convolutions(self, computation: Computation) -> bool:
     """Depthwise convolutions as calls of the library's kernel."""
@@ -192,7 +192,7 @@ class _Run:
       changed |= self._library_call(match.home, found, rewrite)
     return changed
 
-  def _one_attention(self, name: str, match: attention.Match | tuple[graph.Node, str], view: graph.View) -> bool:
+  def _attention_call(self, name: str, match: attention.Match | tuple[graph.Node, str], view: graph.View) -> bool:
     found = Decision(name, (name,), ("dot", "exponential", "dot"), "attention", "", None)
     try:
       if not isinstance(match, attention.Match):

@@ -127,7 +127,7 @@ def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
     passes = 2 if inputs <= 1 else 3
     target = max(1, machine.l1 // passes // (4 * row)) if has_rows else max(1, _ELEMENTWISE // row)
   sizes = _grown(atoms, target, machine)
-  _share(atoms, sizes, 1 if machine.is_gpu else 2 * machine.threads)
+  _shrink_for_parallelism(atoms, sizes, 1 if machine.is_gpu else 2 * machine.threads)
   grid = [a for a in atoms if sizes[a] < a.size] or [atoms[0]]
   own = {n: PartialSum(tuple(a for a in s.over if a in grid)) for n, s in partial_sums.items()}
   own = {n: s for n, s in own.items() if s.over}
@@ -166,7 +166,7 @@ def _grown(atoms: Sequence[Atom], rows: int, machine: Machine) -> dict[Atom, int
   return sizes
 
 
-def _share(atoms: Sequence[Atom], sizes: dict[Atom, int], wanted: int) -> None:
+def _shrink_for_parallelism(atoms: Sequence[Atom], sizes: dict[Atom, int], wanted: int) -> None:
   """Smaller tiles along the slowest atoms, where there are fewer than threads could take."""
   for atom in atoms:
     others = math.prod(-(-a.size // sizes[a]) for a in atoms if a is not atom)

@@ -21,7 +21,7 @@ from jax import lax
 from tilewright import pallas as pl
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.cli.bench_gpu_kernels import Values, device_time
-from tilewright.cli.bench_random import agree
+from tilewright.cli.bench_random import check_agreement
 from tilewright.pallas import nvgpu
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plt
@@ -316,7 +316,7 @@ def _case(name: str, ours: Any, xla: Any, makers: tuple[Callable[[int], jax.Arra
   values: Values = lambda: tuple(make(seed) for seed, make in enumerate(makers))
 
   def build() -> Call:
-    agree(name, jax.jit(ours)(*values()), jax.jit(xla)(*values()), _ERROR)
+    check_agreement(name, jax.jit(ours)(*values()), jax.jit(xla)(*values()), _ERROR)
     return device_time(ours, values)
 
   contenders = {OURS: build, "XLA": lambda: device_time(xla, values)}

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import tilewright
 from tilewright.cli.bench import OURS, Call, Case
 from tilewright.cli.bench_gpu_kernels import Values, device_time, normal
-from tilewright.cli.bench_random import agree
+from tilewright.cli.bench_random import check_agreement
 
 MOSAIC = "Mosaic GPU"
 _PACKAGE = "jax.experimental.pallas.ops.gpu"
@@ -40,7 +40,7 @@ def _case(name: str, module: str, call: Callable[[Any], Callable[..., Any]], val
   def ours() -> Call:
     own, theirs = (call(loaded(implementation, module)) for implementation in (OURS, MOSAIC))
     found, expected = (jax.tree.leaves(jax.jit(f)(*values()))[0] for f in (own, theirs))
-    agree(name, found, expected, _ERROR)
+    check_agreement(name, found, expected, _ERROR)
     return device_time(own, values)
 
   contenders = {OURS: ours, MOSAIC: lambda: device_time(call(loaded(MOSAIC, module)), values)}

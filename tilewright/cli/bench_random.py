@@ -128,14 +128,14 @@ def _matmul(s: Sizes, rank: int, dtype: str) -> RandomCase:
 def _rows(op: str, ours: Callable[..., Any], plain: Callable[..., Any], vectors: int = 0) -> Callable[..., RandomCase]:
   """An op over the last dimension of an array, with vectors as long as that."""
 
-  def draw(s: Sizes, rank: int, dtype: str) -> RandomCase:
+  def random_case(s: Sizes, rank: int, dtype: str) -> RandomCase:
     width = s.size(16, s.limits.most(262144))
     leading = s.leading(rank - 2, 64)
     rows = s.within(1, s.limits.most(65536), s.limits.num_bytes / 4 / width / math.prod(leading))
     shape = (*leading, rows, width)
     return RandomCase(op, _text(shape), ours, in_float32(plain), (shape, *[(width,)] * vectors), dtype)
 
-  return draw
+  return random_case
 
 
 def in_float32(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -263,7 +263,7 @@ DRAWS: dict[str, Callable[[Sizes, int, str], RandomCase]] = {
 }
 
 
-def draw(op: str, seed: int, number: int, limits: Limits = GPU) -> RandomCase:
+def random_case(op: str, seed: int, number: int, limits: Limits = GPU) -> RandomCase:
   """The n-th case of an op; all its sizes are of one kind."""
   chance = random.Random(f"{op} {seed} {number}")
   return DRAWS[op](Sizes(chance, _KINDS[number % 3], limits), chance.choice((2, 3, 4)), chance.choice(_FLOATS))
@@ -277,10 +277,10 @@ def check(drawn: RandomCase, ours: Any, arrays: Arrays) -> None:
   wide = tuple(x.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.floating) else x for x in arrays)
   with jax.default_matmul_precision("highest"):
     expected = jax.jit(drawn.plain)(*wide)
-  agree(f"{drawn.op} {drawn.name}", ours, expected, _ERRORS[drawn.dtype])
+  check_agreement(f"{drawn.op} {drawn.name}", ours, expected, _ERRORS[drawn.dtype])
 
 
-def agree(name: str, found: Any, expected: Any, error: float) -> None:
+def check_agreement(name: str, found: Any, expected: Any, error: float) -> None:
   """Refuses a result whose distance from the expected one, by the norm, exceeds a fraction `error` of it."""
   if found.shape != expected.shape:
     raise AssertionError(f"{name}: the result has shape {found.shape} instead of {expected.shape}.")
@@ -336,7 +336,7 @@ def cases(count: int, seed: int, words: Sequence[str], on_gpu: bool = True) -> l
   """So many cases, the ops in turn; of ops whose names contain one of the words."""
   names = [op for op in DRAWS if any(word in op for word in words)] if words else list(DRAWS)
   limits = GPU if on_gpu else CPU
-  drawn = (draw(names[i % len(names)], seed, i // len(names), limits) for i in range(count if names else 0))
+  drawn = (random_case(names[i % len(names)], seed, i // len(names), limits) for i in range(count if names else 0))
   return [case(one, on_gpu) for one in drawn]
 
 

@@ -93,10 +93,10 @@ def _searches(what: str, arguments: argparse.Namespace) -> list[Callable[..., Re
   if not colon:
     if arguments.rest:
       return [_search_of(_only_tuned(file), arguments)]
-    return [functools.partial(c.tuned._search, c) for c in _lacking(_met_by_running(file))]
+    return [functools.partial(c.tuned._search, c) for c in _missing_entries(_calls_of_program(file))]
   function = load_function(what)
   if not arguments.rest and isinstance(function, Tuned) and _needs_arguments(function):
-    calls = [c for c in _met_by_running(file) if c.tuned.content == function.content]
+    calls = [c for c in _calls_of_program(file) if c.tuned.content == function.content]
     if not calls:
       raise errors.TuningError(
         f"{what} needs the types of its arguments, as in: tilewright tune {what} 'f32[512,512]'; running {file} does not call it."
@@ -139,14 +139,14 @@ def _only_tuned(file: str) -> Tuned:
   return next(iter(found.values()))
 
 
-def _met_by_running(file: str) -> list[Call]:
+def _calls_of_program(file: str) -> list[Call]:
   """The calls of tuned functions that a program makes, each once; library kernels are tuned by their own functions."""
   with modes.noting() as noted:
     runpy.run_path(file, run_name="__main__")
   return list({c.key.identity: c for c in noted if not isinstance(c.tuned, Declared)}.values())
 
 
-def _lacking(calls: Sequence[Call]) -> list[Call]:
+def _missing_entries(calls: Sequence[Call]) -> list[Call]:
   return [c for c in calls if c.tuned.from_entry(c, table.find(c.key)) is None]
 
 
@@ -248,8 +248,8 @@ def _check_program(arguments: argparse.Namespace) -> int:
       _check_takes(what, function, given, settings)
       calls = steps.calls_in(function, *given, **settings)
     else:
-      calls = _met_by_running(what)
-    lacking = _lacking(calls)
+      calls = _calls_of_program(what)
+    lacking = _missing_entries(calls)
   if lacking:
     print(missing_text(lacking))
     return 1

@@ -106,7 +106,7 @@ class Member:
       return functools.reduce(OPS[op], [part(rank) for rank in range(self.table.width)])
     return lax.fori_loop(1, self.size, lambda rank, total: OPS[op](total, part(rank)), part(0))
 
-  def share(self, count: int) -> tuple[Any, Any]:
+  def rows_of_member(self, count: int) -> tuple[Any, Any]:
     """The rows from one to another that this member works on."""
     return self.rank * count // self.size, (self.rank + 1) * count // self.size
 
@@ -159,7 +159,7 @@ def all_reduce(x: Any, table: Table, op: str, algorithm: str, title: str) -> Any
       o_ref[i] = member.reduced(lambda rank: inputs(rank)[i].astype(acc), op).astype(dtype)
 
   def two_shot(member: Member, x_ref: Any, o_ref: Any) -> None:
-    first, last = member.share(count)
+    first, last = member.rows_of_member(count)
     inputs, outputs = member.refs(x_ref), member.refs(o_ref)
 
     @pl.loop(first, last)

@@ -56,7 +56,7 @@ def _number(config: Any) -> int | None:
 
 def check(instruction: Instruction) -> None:
   """Raises if the call is not one of the three in the form above."""
-  wrong = next((why for why in _wrong(instruction) if why), None)
+  wrong = next((why for why in _problems_of(instruction) if why), None)
   if wrong is not None:
     expected, found = wrong
     target = instruction.attrs["custom_call_target"]
@@ -67,7 +67,7 @@ Wrong = tuple[str, str] | None  # what was expected, and what was found
 _Rule = Callable[[Instruction], list[Wrong]]
 
 
-def _wrong(instruction: Instruction) -> list[Wrong]:
+def _problems_of(instruction: Instruction) -> list[Wrong]:
   target = instruction.attrs["custom_call_target"]
   counts = _OPERANDS[target]
   if len(instruction.operands) not in counts:

@@ -43,7 +43,7 @@ from tilewright.hlo.ir import Module
 from tilewright.hlo.passes import Pass, PassLike, Report, as_pass, run_passes
 from tilewright.hlo.passes.base import HloPassError, compiling_for
 from tilewright.hlo.passes.buffers import BufferUses
-from tilewright.hlo.passes.dce import tidy_fusions
+from tilewright.hlo.passes.dce import remove_unused_in_fusions
 from tilewright.hlo.reproducer import write_reproducer
 from tilewright.hlo.verify_platform import platform_problems
 
@@ -256,7 +256,7 @@ def _transform(hooks: list[Hook], platform: str, stage: str, name: str, data: by
     reports = [_run(hook, module, data, problems) for hook in hooks]
     if not any(report.changed for report in reports):
       return None, problems
-    unused = tidy_fusions(module)
+    unused = remove_unused_in_fusions(module)
     if uses is not None:
       uses.protect(module)
     if any(hook.verify for hook in hooks):
@@ -320,7 +320,7 @@ def _check(module: Module, data: bytes, platform: str, unused: list[str]) -> Non
   own = platform_problems(module, platform)
   if found or own:
     before = _read(module.name, data)
-    known = {*problems(before), *platform_problems(before, platform), *tidy_fusions(before)}
+    known = {*problems(before), *platform_problems(before, platform), *remove_unused_in_fusions(before)}
     new, own = [p for p in found if p not in known], [p for p in own if p not in known]
     if new:
       raise HloError(f"the passes made a module that is not legal HLO: {'; '.join(new[:3])}")

@@ -42,7 +42,7 @@ def explain(system: Sequence[Located], seeds: Seeds, budget: int) -> errors.Layo
       return True  # not known: what would have to be left out to know stays in the set
 
   core = smallest(hard, is_possible)
-  proposal = _proposal(core, seeds, budget, hard, soft)
+  proposal = _proposed_cast(core, seeds, budget, hard, soft)
   lines = ["no layouts satisfy all of this:", *(f"  {own}" for own in core)]
   return errors.LayoutConflictError("\n".join([*lines, proposal]), tuple(core), proposal)
 
@@ -70,7 +70,7 @@ def smallest(system: Sequence[Located], is_possible: Possible, budget: int = _SE
   def fits(numbers: Sequence[int]) -> bool:
     return is_possible([system[i] for i in numbers])
 
-  def stays_impossible(left_out: Sequence[int]) -> bool:
+  def is_unsatisfiable(left_out: Sequence[int]) -> bool:
     checks.take(len(system))
     return not fits([i for i in everything if i not in left_out])
 
@@ -82,7 +82,7 @@ def smallest(system: Sequence[Located], is_possible: Possible, budget: int = _SE
       if not fits(fewer):
         found = fewer
         break
-      ways_out.append(irreducible([i for i in everything if i not in fewer], stays_impossible))
+      ways_out.append(irreducible([i for i in everything if i not in fewer], is_unsatisfiable))
   except errors.LayoutBudgetError:
     pass
   return [system[i] for i in found]
@@ -117,7 +117,7 @@ def _meeting(sets: Sequence[Sequence[int]], most: int, budget: Budget) -> list[i
   return next((found for count in range(most + 1) if (found := search([], count)) is not None), None)
 
 
-def _proposal(
+def _proposed_cast(
   core: Sequence[Located], seeds: Seeds, budget: int, hard: Sequence[Located], soft: Sequence[Located]
 ) -> str:
   """A cast in place of links in the set. One that resolves everything, if there is one; else one that resolves this set."""

@@ -56,7 +56,7 @@ def assign(graph: Graph, budget: Budget) -> Assignment | None:
   except errors.LayoutBudgetError:
     pass
   # Once more, with an assignment to fall back on. Costs that there was no time to look at are left out of the search.
-  first = possible(graph, Budget(budget.most))
+  first = feasible_assignment(graph, Budget(budget.most))
   if first is None:
     return None
   again = Budget(budget.most)
@@ -67,7 +67,7 @@ def assign(graph: Graph, budget: Budget) -> Assignment | None:
   return min((Assignment(own, _total(graph, own), False) for own in (chosen, first)), key=lambda own: own.cost)
 
 
-def possible(graph: Graph, budget: Budget) -> Chosen | None:
+def feasible_assignment(graph: Graph, budget: Budget) -> Chosen | None:
   """An assignment that satisfies the hard constraints, with the cheapest candidates for each variable by itself; None if there is none."""
   alone = {number: weight for number, weight in _weighted(graph).items() if len(graph.scope[number]) == 1}
   tables = {
@@ -111,7 +111,7 @@ class _Elimination:
       if now > expected:  # its neighbours have come closer since; ask again later
         self._push(root)
       elif self.first is not None and now > self.budget.left // 2:
-        gone.add(self._settle((*self.near[root], root)))
+        gone.add(self._fix_most_connected((*self.near[root], root)))
         self._push(root)
       else:
         if self.first is None:
@@ -176,7 +176,7 @@ class _Elimination:
     for v in around:
       self._push(v)
 
-  def _settle(self, among: Sequence[Root]) -> Root:
+  def _fix_most_connected(self, among: Sequence[Root]) -> Root:
     """Let the variable that most tables are about keep its first candidate."""
     assert self.first is not None
     root = max(among, key=lambda v: (len(self.at[v]), self.sizes[v]))

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tilewright import errors
 from tilewright.layout.candidates import Budget, Graph, Seeds, prune, spread
 from tilewright.layout.constraints import Located, Place, Variable
-from tilewright.layout.elimination import assign, possible
+from tilewright.layout.elimination import assign, feasible_assignment
 
 DEFAULT_BUDGET = 4_000_000
 # How many candidates a variable takes over from neighbours it need not agree with, at first and then.
@@ -80,7 +80,7 @@ def any_solution(
 ) -> Mapping[Variable, Place] | None:
   """Some assignment, whatever it costs. Constraints in `propose` give candidates, but need not hold."""
   for graph in _graphs(system, seeds, budget, WIDTHS[-1], {}, propose):
-    found = possible(graph, budget)
+    found = feasible_assignment(graph, budget)
     if found is not None:
       return graph.places(found)
   return None

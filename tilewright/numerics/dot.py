@@ -186,11 +186,11 @@ def _derivative(numbers: Any, out_dtype: Any, execution: Execution, primals: Any
   parts = []
   if like_a is not None and not _is_zero(da):
     forward = lambda kept, da: _scaled_dot(numbers, out_dtype, execution, da, *kept)
-    back = lambda kept, g: _towards(scaled(g, kept[1]), kept[0], rc, rb, like_a, lc, lb, False)
+    back = lambda kept, g: _derivative_of_operand(scaled(g, kept[1]), kept[0], rc, rb, like_a, lc, lb, False)
     parts.append(linear(forward, back, (b, global_scale), da))
   if like_b is not None and not _is_zero(db):
     forward = lambda kept, db: _scaled_dot(numbers, out_dtype, execution, kept[0], db, kept[1])
-    back = lambda kept, g: _towards(scaled(g, kept[1]), kept[0], lc, lb, like_b, rc, rb, True)
+    back = lambda kept, g: _derivative_of_operand(scaled(g, kept[1]), kept[0], lc, lb, like_b, rc, rb, True)
     parts.append(linear(forward, back, (a, global_scale), db))
   if global_scale is not None and not _is_zero(dscale):
     shape = global_scale.shape
@@ -202,7 +202,7 @@ def _is_zero(tangent: Any) -> bool:
   return isinstance(tangent, jax.custom_derivatives.SymbolicZero)
 
 
-def _towards(
+def _derivative_of_operand(
   g: Any,
   other: Any,
   oc: tuple[int, ...],

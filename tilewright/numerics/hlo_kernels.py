@@ -125,7 +125,7 @@ def _in_bytes(x: Any) -> Any:
   return x if f.width >= 8 else x.astype(jnp.float8_e4m3fn if f.is_float else jnp.int8)
 
 
-def _put_together(x: Any, f: Format) -> Any:
+def _pack_bytes(x: Any, f: Format) -> Any:
   """Bytes of elements below 8 bits by arithmetic, where there is no cast: one more array, but no larger than they are."""
   bits = encode(x.astype(jnp.float32), f) if f.is_float else x.astype(jnp.int8).astype(jnp.uint8)
   return packing.pack(bits, f.width)
@@ -154,7 +154,7 @@ def block_scaled_dot(instruction: Instruction, platform: str) -> Built | str:
       return QArray(_stack(x), scales, None, f, k // scales.shape[-1], -1, k), 2
     f = format_of(x.dtype)
     if has_words(f) and not k_first[number] and k // scales.shape[-1] % packing.unit(f.width)[0] == 0:
-      return QArray(_put_together(_stack(x), f), scales, None, f, k // scales.shape[-1], -1, k), 2
+      return QArray(_pack_bytes(_stack(x), f), scales, None, f, k // scales.shape[-1], -1, k), 2
     q = given(("lhs", "rhs")[number], _in_bytes(_stack(x)), scales, None)
     if not k_first[number]:
       return q, 2

@@ -40,10 +40,10 @@ def has_words(f: Format) -> bool:
 
 def epilogue_factor(f: Format, scale_dtype: Any) -> float:
   """What results are to be multiplied by, besides global scales."""
-  return 2.0 ** (126 - _FREE) if _folds(f, scale_dtype) else 1.0
+  return 2.0 ** (126 - _FREE) if _folds_into_scales(f, scale_dtype) else 1.0
 
 
-def _folds(f: Format, scale_dtype: Any) -> bool:
+def _folds_into_scales(f: Format, scale_dtype: Any) -> bool:
   """Whether the power of two of the elements is taken up by the scales."""
   return f == F4E2M1FN and np.dtype(scale_dtype) == F8E4M3FN.dtype
 
@@ -58,10 +58,10 @@ def decoded(data: Any, scales: Any, f: Format, block: int, scaling: Any = jnp.fl
   Scales are multiplied by powers of two as numbers of type `scaling`: as pairs of bfloat16 where two at a time are requested.
   """
   scale = scales.astype(jnp.float32).astype(scaling)
-  if _folds(f, scales.dtype):
+  if _folds_into_scales(f, scales.dtype):
     scale = scale * np.asarray(2.0**_FREE, scaling)
   if has_words(f):
-    values = _words(data, f, block, folded=_folds(f, scales.dtype))
+    values = _words(data, f, block, folded=_folds_into_scales(f, scales.dtype))
   else:
     values = data.reshape(data.shape[0], -1, block).astype(jnp.bfloat16)
   rows, blocks = values.shape[:2]

@@ -45,9 +45,9 @@ class Band:
     """The first and the last block; where there is none, the last comes before the first."""
     first, last = 0, self.count - 1
     if self.before is not None:
-      first = _least(over(_most(i * self.own - self.before, 0), self.other), self.count)
+      first = _least(over(_maximum(i * self.own - self.before, 0), self.other), self.count)
     if self.after is not None:
-      beyond = over(_most(i * self.own + self.own + self.after, 0) + self.other - 1, self.other)
+      beyond = over(_maximum(i * self.own + self.own + self.after, 0) + self.other - 1, self.other)
       last = _least(beyond, self.count) - 1
     return first, last
 
@@ -71,7 +71,7 @@ def _least(x: Any, y: int) -> Any:
   return min(x, y) if isinstance(x, int) else jnp.minimum(x, y)
 
 
-def _most(x: Any, y: int) -> Any:
+def _maximum(x: Any, y: int) -> Any:
   return max(x, y) if isinstance(x, int) else jnp.maximum(x, y)
 
 

@@ -61,7 +61,7 @@ def _words_of_python(
   return ""
 
 
-def brief(value: Any) -> str:
+def describe_value(value: Any) -> str:
   """The description of a value in messages; for an array, which may be large, its type."""
   if hasattr(value, "shape") and hasattr(value, "dtype"):
     return f"an array of type {value.dtype}{list(value.shape)}"

@@ -55,12 +55,13 @@ def has_warps_side_by_side(kernel: Kernel) -> bool:
 def communicates(jaxpr: Any) -> bool:
   """Whether an equation, or one nested in it, involves several cores."""
   return any(
-    _concerns_others(eqn) or any(communicates(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
+    _involves_other_cores(eqn)
+    or any(communicates(_jax.open_jaxpr(inner.jaxpr)[0]) for inner in jaxprs.inner_jaxprs(eqn))
     for eqn in jaxpr.eqns
   )
 
 
-def _concerns_others(eqn: Any) -> bool:
+def _involves_other_cores(eqn: Any) -> bool:
   if eqn.primitive in (semaphores.semaphore_signal_p, dma.dma_start_p):
     *_, core = dma.operands(eqn.params["tree"], eqn.invars)
     return core is not None

@@ -17,7 +17,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import effects, gather, semaphores
-from tilewright.pallas.arity import brief
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, TransformedRef, WriteEffect, is_ref
 from tilewright.pallas.scoped import run_scoped
 from tilewright.pallas.semaphores import DeviceIdType
@@ -35,7 +35,7 @@ def _as_view(ref: Any) -> Any:
 def _check_ends(what: str, src: Any, dst: Any) -> None:
   for name, ref in (("src_ref", src), ("dst_ref", dst)):
     if not isinstance(ref.type, AbstractRef):
-      raise errors.RefTypeError(f"{what}: {name} must be a ref, got {brief(ref.ref)}.")
+      raise errors.RefTypeError(f"{what}: {name} must be a ref, got {describe_value(ref.ref)}.")
   if src.dtype != dst.dtype:
     raise errors.ShapeMismatchError(
       f"{what}: src_ref holds {src.dtype} but dst_ref holds {dst.dtype}; a copy does not convert."

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright import errors
-from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, gives_ref
+from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, declare_ref_result
 from tilewright.pallas.specs import BlockSpec, no_block_spec
 from tilewright.runtime import _jax
 
@@ -78,7 +78,7 @@ def block_type(aval: Any, parts: Sequence[Any], path: str) -> Any:
 # --- between values and their arrays -----------------------------------------------------------------------------
 
 ref_part_p, lower_value_p, raise_value_p = map(Primitive, ("ref_part", "lower_value", "raise_value"))
-gives_ref(ref_part_p)
+declare_ref_result(ref_part_p)
 lower_value_p.multiple_results = True
 for _primitive in (ref_part_p, lower_value_p, raise_value_p):
   _primitive.is_high = lambda *avals, **_: True

@@ -210,7 +210,7 @@ def _run_on_meshes(
   starts = [sum(counts[:i]) for i in range(len(counts))]
   lo_caps = high_types.lower_types(cap_refs)
   in_refs, out_refs, scratch_avals = map(high_types.lower_types, (in_refs, out_refs, scratch_avals))
-  stretches = _stretches(meshes)
+  stretches = _consecutive_meshes(meshes)
 
   def whole_body(*refs: Any) -> list[Any]:
     caps, own = refs[: sum(counts)], refs[sum(counts) :]
@@ -291,7 +291,7 @@ def _check_captured(captured: Sequence[Any], bodies: Sequence[Any]) -> None:
     )
 
 
-def _stretches(meshes: Sequence[Any]) -> list[int]:
+def _consecutive_meshes(meshes: Sequence[Any]) -> list[int]:
   starts, at = [], 0
   for mesh in meshes:
     starts.append(at)

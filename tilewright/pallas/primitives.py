@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas.arity import brief
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.tracing import current_frame, current_point
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -33,7 +33,7 @@ ShapedArray = _jax.core.ShapedArray
 Primitive = _jax.core.Primitive
 
 
-def gives_ref(primitive: Any) -> None:
+def declare_ref_result(primitive: Any) -> None:
   """Declare that the result of a primitive is a ref, so that JAX's jaxpr checker permits effects on it."""
   primitive.ref_primitive = True
   primitive.ref_allocating = True
@@ -121,7 +121,7 @@ def flatten_ref(ref: Any, idx: Any, what: str) -> Any:
   """The view `ref[idx]` as a ref with transforms."""
   if not is_ref(ref):
     raise errors.RefTypeError(
-      f"{what}: expected a ref, got {brief(ref)}. Inside a kernel, arguments are refs; values are not."
+      f"{what}: expected a ref, got {describe_value(ref)}. Inside a kernel, arguments are refs; values are not."
     )
   if idx is not None and not (isinstance(idx, tuple) and not idx):
     ref = ref.at[idx]

@@ -23,8 +23,8 @@ from tilewright.pallas.primitives import (
   Primitive,
   ReadEffect,
   TransformedRef,
+  declare_ref_result,
   flatten_ref,
-  gives_ref,
   not_differentiable,
 )
 from tilewright.pallas.semaphores import DeviceIdType
@@ -33,7 +33,7 @@ from tilewright.target import xla
 from tilewright.target.xla import refs
 
 remote_ref_p = Primitive("remote_ref")
-gives_ref(remote_ref_p)
+declare_ref_result(remote_ref_p)
 not_differentiable(remote_ref_p)
 
 

@@ -19,7 +19,7 @@ from tilewright import errors
 from tilewright.pallas import effects, high_types
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.foreign import own_scratch
-from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef, gives_ref
+from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef, declare_ref_result
 from tilewright.pallas.tracing import current_frame, outside_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
@@ -188,7 +188,7 @@ def _(primals: Any, tangents: Any, *, jaxpr: Any, collective_axes: Any) -> Any:
 
 
 get_global_p = Primitive("get_global")
-gives_ref(get_global_p)
+declare_ref_result(get_global_p)
 
 
 class _GlobalKey:
@@ -210,7 +210,7 @@ def get_global(what: Any) -> Any:
 
 
 core_semaphore_p = Primitive("core_semaphore")
-gives_ref(core_semaphore_p)
+declare_ref_result(core_semaphore_p)
 core_semaphore_p.def_effectful_abstract_eval(lambda *, aval, key: (aval, {effects.global_effect}))
 
 

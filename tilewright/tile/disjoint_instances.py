@@ -65,11 +65,11 @@ class Parts:
     array behind these parameters."""
     if None in self.grid:
       return False
-    touching = [(op, ref) for op in walk(self.body.body) for ref in self._touched(op, refs)]
+    touching = [(op, ref) for op in walk(self.body.body) for ref in self._accessed_operands(op, refs)]
     rank = len(refs[0].ref.shape)
     return any(self._separates(touching, d, axis, others) for d in range(rank))
 
-  def _touched(self, op: Op, refs: Sequence[Value]) -> Iterator[Value]:
+  def _accessed_operands(self, op: Op, refs: Sequence[Value]) -> Iterator[Value]:
     """The operands through which an op accesses the array."""
     reads, writes = accesses(op)
     if any(ref in reads or ref in writes for ref in refs):
@@ -83,14 +83,14 @@ class Parts:
       place = (
         None
         if place is None
-        else self._anywhere(place, [d for d in range(len(self.grid)) if d != axis and d not in others])
+        else self._union_over(place, [d for d in range(len(self.grid)) if d != axis and d not in others])
       )
       total = place if total is None or place is None else total | place
       if total is None:
         return False
     return total is None or total.high - total.low < total.strides[axis]
 
-  def _anywhere(self, place: _AffineIndex, dims: Sequence[int]) -> _AffineIndex:
+  def _union_over(self, place: _AffineIndex, dims: Sequence[int]) -> _AffineIndex:
     """The union of a place over all indices along some grid dimensions."""
     ends = [place.strides[d] * ((self.grid[d] or 1) - 1) for d in dims]
     strides = tuple(0 if d in dims else stride for d, stride in enumerate(place.strides))
@@ -127,7 +127,7 @@ class Parts:
     found = self._computed(value, bounds, depth)
     if found is None:
       return None
-    ends, info = self._anywhere(found, range(len(self.grid))), ml_dtypes.iinfo(value.tile.dtype)
+    ends, info = self._union_over(found, range(len(self.grid))), ml_dtypes.iinfo(value.tile.dtype)
     is_index = ends.low >= 0 and ends.high <= int(info.max)  # it has not wrapped around, nor does it count from the end
     return found if is_index else None
 

@@ -57,13 +57,13 @@ def canonical(value: Any, dtype: np.dtype) -> np.ndarray:
   return array if array.dtype == dtype else array.astype(dtype)
 
 
-def _little(array: np.ndarray) -> bytes:
+def _little_endian(array: np.ndarray) -> bytes:
   data = np.ascontiguousarray(array)
   return (data.byteswap() if sys.byteorder == "big" else data).tobytes()
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
-  return a.dtype == b.dtype and a.shape == b.shape and _little(a) == _little(b)
+  return a.dtype == b.dtype and a.shape == b.shape and _little_endian(a) == _little_endian(b)
 
 
 # --- to text -----------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def element_text(x: Any, dtype: np.dtype) -> str:
   if is_nan:
     if same_bits(own, np.asarray(np.nan, dtype)):
       return "nan"
-    return "nan:0x" + _little(own)[::-1].hex()
+    return "nan:0x" + _little_endian(own)[::-1].hex()
   number = float(own)
   if np.isinf(number):
     return "inf" if number > 0 else "-inf"
@@ -101,7 +101,7 @@ def literal_text(value: Any, dtype: np.dtype) -> str:
   flat = array.reshape(-1)
   if array.ndim == 0:
     return element_text(flat[0], dtype)
-  data = _little(flat)
+  data = _little_endian(flat)
   if flat.size > 1 and data == data[: dtype.itemsize] * flat.size:
     return element_text(flat[0], dtype)
   if flat.size > _MANY:

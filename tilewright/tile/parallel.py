@@ -49,12 +49,12 @@ def _parallel_dims(kernel: NativeKernel) -> list[int]:
       given.append(d)
   proven: list[int] = []
   for d in range(len(grid)):
-    if d not in given and not is_declared[d] and _tells_outputs_apart(kernel, d, [*given, *proven]):
+    if d not in given and not is_declared[d] and _has_disjoint_outputs(kernel, d, [*given, *proven]):
       proven.append(d)  # perhaps because those before it are
   if kernel.scratch:
     first = next((d for d in range(len(grid)) if d not in given and d not in proven), len(grid))
     proven = [d for d in proven if d < first]
-    while proven and not _begins_anew(kernel, [*given, *proven]):
+    while proven and not _rewrites_scratch(kernel, [*given, *proven]):
       proven.pop()
   return sorted([*given, *proven])
 
@@ -69,7 +69,7 @@ def _holds(kernel: NativeKernel, semantics: str, dim: int, parallel: Sequence[in
     if index_map is None:
       if not m.in_place and not _touches_parts(kernel, position, dim, parallel):
         return False
-    elif not _tells_blocks_apart(m, index_map, dim) and not tells_blocks_apart(
+    elif not _has_distinct_blocks(m, index_map, dim) and not tells_blocks_apart(
       m.block_shape, index_entries(m, index_map), index_map, mapping.grid, dim
     ):
       return False
@@ -94,14 +94,14 @@ def _is_one_memory(kernel: NativeKernel, into: int, out: int) -> bool:
   return source >= 0 and mapping.input_mappings[source].in_place and mapping.output_mappings[out].in_place
 
 
-def _begins_anew(kernel: NativeKernel, parallel: list[int]) -> bool:
+def _rewrites_scratch(kernel: NativeKernel, parallel: list[int]) -> bool:
   """Whether each point of some dimensions writes all scratch memory before it reads it."""
   if any(not isinstance(kind, RefType) for kind in kernel.scratch) or any(v is not None for v in kernel.scratch_values):
     return False
   return not scratch_to_poison(kernel, parallel)
 
 
-def _tells_outputs_apart(kernel: NativeKernel, dim: int, parallel: Sequence[int]) -> bool:
+def _has_disjoint_outputs(kernel: NativeKernel, dim: int, parallel: Sequence[int]) -> bool:
   """Whether no two instances along a dimension, at the same indices along the parallel ones, access the same part of an output."""
   mapping = kernel.mapping
   if not mapping.num_outputs:
@@ -111,12 +111,12 @@ def _tells_outputs_apart(kernel: NativeKernel, dim: int, parallel: Sequence[int]
     if index_map is None:
       if not _touches_parts(kernel, position, dim, parallel):
         return False
-    elif not _tells_blocks_apart(mapping.block_mappings[position], index_map, dim):
+    elif not _has_distinct_blocks(mapping.block_mappings[position], index_map, dim):
       return False
   return True
 
 
-def _tells_blocks_apart(m: BlockMapping, index_map: Function, dim: int) -> bool:
+def _has_distinct_blocks(m: BlockMapping, index_map: Function, dim: int) -> bool:
   entries = zip(m.block_shape, index_entries(m, index_map))
   index = index_map.params[dim]
   return any(isinstance(kind, Blocked | Squeezed) and unconverted(entry[0]) is index for kind, entry in entries)

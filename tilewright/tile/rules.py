@@ -224,7 +224,7 @@ def to_own_dtype(rw: Rewriter, op: Op) -> Found:
 
 
 @rule("convert")
-def there_and_back(rw: Rewriter, op: Op) -> Found:
+def lossless_round_trip(rw: Rewriter, op: Op) -> Found:
   """A conversion through a dtype that holds every value of the first."""
   inner = rw.made_by(op.operands[0], "convert")
   if inner is None:

@@ -150,16 +150,16 @@ class _Writes:
         boxes.append(box)
         if cover(boxes, ref.ref.shape):
           return True
-      if OPS[op.name].is_choice and self._in_a_case(op, ref):
+      if OPS[op.name].is_choice and self._initialized_in_branch(op, ref):
         return True
       if _reads(op, ref):
         return False
     return False
 
-  def _in_a_case(self, op: Op, ref: Value) -> bool:
+  def _initialized_in_branch(self, op: Op, ref: Value) -> bool:
     if all(self.first(case.ops, ref) for case in op.blocks):
       return True
-    guard = self._guard(op.operands[0])
+    guard = self._under_condition(op.operands[0])
     if self.kernel is None or guard is None or len(op.blocks) != 2 or not self.first(op.blocks[1].ops, ref):
       return False
     if all(index == 0 for _, index in guard):  # then this comes first
@@ -167,16 +167,16 @@ class _Writes:
     inside = set(walk(op.blocks[1]))
     return not any(_touches(o, ref) for o in walk(self.kernel.body.body) if o not in inside)
 
-  def _guard(self, condition: Value) -> Guard | None:
+  def _under_condition(self, condition: Value) -> Guard | None:
     """A part of the grid in which a condition is known to hold, along dimensions in `same`."""
     op = unconverted(condition).owner
     if not isinstance(op, Op) or self.kernel is None:
       return None
     if op.name == "and":
-      a, b = (self._guard(v) for v in op.operands)
+      a, b = (self._under_condition(v) for v in op.operands)
       return None if a is None or b is None else a + b
     if op.name == "or" or (op.name == "select" and number(op.operands[1])):  # `where(k == 0, True, …)`
-      guards = [self._guard(v) for v in (op.operands if op.name == "or" else op.operands[:1])]
+      guards = [self._under_condition(v) for v in (op.operands if op.name == "or" else op.operands[:1])]
       return min((g for g in guards if g is not None), key=lambda g: max(index for _, index in g), default=None)
     if op.name != "eq":
       return None

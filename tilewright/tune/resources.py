@@ -25,7 +25,7 @@ from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import BlockMapping, Kernel
 
 
-def too_much(found: Report) -> str | None:
+def exceeds_resources(found: Report) -> str | None:
   """Why a kernel is not worth running; None if it may be."""
   from tilewright.target.nvgpu.arch import named
 
@@ -42,7 +42,7 @@ def pruned(
 ) -> str | None:
   """Why a candidate is thrown out without running, by a rule about its kernels; None if it is not."""
   for found in report(function, *types, archs=arch):
-    verdict = (rule or too_much)(found)
+    verdict = (rule or exceeds_resources)(found)
     if verdict:
       return (
         verdict if isinstance(verdict, str) else f"{found.kernel} is pruned by {getattr(rule, '__name__', 'a rule')}"

@@ -261,7 +261,7 @@ class _Search:
     known = [t for t in self.trials if t.seconds is not None]
     return min(known, key=lambda t: t.seconds or 0.0) if known else None
 
-  def _thrown_out(self, number: int, reply: Mapping[str, Any]) -> None:
+  def _reject(self, number: int, reply: Mapping[str, Any]) -> None:
     self.strategy.tell(number, None)
     config = self.task.space.to_json(self.task.candidates[number])
     status = trials.PRUNED if reply["phase"] == "pruning" else trials.FAILED
@@ -282,7 +282,7 @@ class _Search:
     start = time.monotonic()
     reply = self._request(request, self.limit)
     if "failed" in reply:
-      self._thrown_out(number, reply)
+      self._reject(number, reply)
       return
     race = timing.Race(tuple(reply["own"]), tuple(reply["incumbent"]), reply["stopped"])
     own = timing.estimate(race.own)
@@ -309,7 +309,7 @@ class _Search:
       self._find_reference()
       with self._compilers() as lowered:
         self._trials(lowered)
-      finals = self._finals()
+      finals = self._remeasure_best()
     except KeyboardInterrupt:
       self.is_interrupted = True
       if self.strategy.best is None:
@@ -325,7 +325,7 @@ class _Search:
         if self.is_over:
           return
         if failed is not None:
-          self._thrown_out(number, failed)
+          self._reject(number, failed)
         else:
           self._measure(number)
 
@@ -339,12 +339,12 @@ class _Search:
 
   # --- the end ---------------------------------------------------------------------------------------------------
 
-  def _finals(self) -> list[Trial]:
+  def _remeasure_best(self) -> list[Trial]:
     """The best few and the default, in turns, in a new process; the default is the first."""
     best = sorted((t, n) for n, t in self.strategy.times.items() if t is not None)[:_FINALISTS]
     numbers = [n for _, n in best]
     if not numbers:
-      raise errors.TuningError(self._nothing_works())
+      raise errors.TuningError(self._raise_no_candidate())
     if self.default is not None and self.strategy.times.get(self.default) is not None:
       numbers = [self.default, *(n for n in numbers if n != self.default)]
     if len(numbers) == 1:
@@ -371,11 +371,11 @@ class _Search:
       request = {"do": "compare", "candidates": [self._candidate(number)], "reference": self.reference, "seconds": 0.0}
       own = self._request(request, self.limit)
       if "failed" in own:
-        self._thrown_out(number, own)
+        self._reject(number, own)
       else:
         kept.append(number)
     if len(kept) == len(numbers):
-      self._thrown_out(numbers[-1], {**reply, "failed": f"beside others: {reply['failed']}"})
+      self._reject(numbers[-1], {**reply, "failed": f"beside others: {reply['failed']}"})
       kept.pop()
     return kept
 
@@ -391,7 +391,7 @@ class _Search:
   def _result(self, finals: list[Trial]) -> Result:
     task, best = self.task, self.strategy.best
     if best is None:
-      raise errors.TuningError(self._nothing_works())
+      raise errors.TuningError(self._raise_no_candidate())
     has_default = self.default is not None and self.strategy.times.get(self.default) is not None
     default_seconds = self.strategy.times[self.default] if has_default and self.default is not None else None
     seconds = self.strategy.times[best]
@@ -430,7 +430,7 @@ class _Search:
       self.log.write(trials.line({"result": fields}))
     return result
 
-  def _nothing_works(self) -> str:
+  def _raise_no_candidate(self) -> str:
     reasons = [f"  {dict(t.config)}: {t.reason}" for t in self.trials[:5]]
     return "\n".join([f"{self.task.key.kernel}: none of {len(self.trials)} candidates works:", *reasons])
 

@@ -177,13 +177,13 @@ class Tuned:
     where = keys.platform()
     known = self._found.get((where, call.arguments))
     if known is None:
-      known = self._look(call, mode)
+      known = self._look_up(call, mode)
       if known is None:
         return call.default()[0]
       self._found[where, call.arguments] = known
     return known
 
-  def _look(self, call: Call, mode: modes.Mode) -> Config | None:
+  def _look_up(self, call: Call, mode: modes.Mode) -> Config | None:
     entry = _found(call.key)
     config = self.from_entry(call, entry)
     if config is not None:
@@ -370,12 +370,12 @@ def _found(key: Key) -> table.Entry | None:
   try:
     return table.find(key)
   except (errors.TuningError, OSError) as error:
-    _say_unusable(str(error))
+    _warn_unusable(str(error))
     return None
 
 
 @functools.cache
-def _say_unusable(why: str) -> None:
+def _warn_unusable(why: str) -> None:
   warnings.warn(f"The table of tuning is not used: {why}", errors.TuningWarning, stacklevel=6)
 
 

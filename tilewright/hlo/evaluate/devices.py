@@ -32,7 +32,7 @@ def run_devices(devices: list[Device], arguments: list[list[Value]]) -> list[Val
         waiting[number] = running[number].send(answer)
       except StopIteration as stop:
         results[number] = stop.value
-    answers = _answer(waiting, devices)
+    answers = _answer_ready_requests(waiting, devices)
     for number in answers:
       del waiting[number]
   if waiting:
@@ -40,7 +40,7 @@ def run_devices(devices: list[Device], arguments: list[list[Value]]) -> list[Val
   return [results[device.number] for device in devices]
 
 
-def _answer(waiting: dict[int, Request], devices: list[Device]) -> dict[int, Value]:
+def _answer_ready_requests(waiting: dict[int, Request], devices: list[Device]) -> dict[int, Value]:
   """Every request that can be answered now, with its answer."""
   answers: dict[int, Value] = {}
   for number, request in waiting.items():

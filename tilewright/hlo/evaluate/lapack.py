@@ -27,7 +27,7 @@ def _scipy(name: str) -> Callable[..., tuple]:
   return getattr(scipy.linalg.lapack, name)
 
 
-def _letters(instruction: Instruction) -> dict[str, str]:
+def _lapack_flags(instruction: Instruction) -> dict[str, str]:
   return {name: chr(int(code)) for name, code in re.findall(r'"?(\w+)"?\s*[=:]\s*(\d+)', instruction.backend_config)}
 
 
@@ -89,7 +89,7 @@ _ROUTINES: dict[str, tuple[Routine, tuple[int, ...]]] = {  # with the rank of ea
 
 def _batched(routine: Routine, ranks: tuple[int, ...], letter: str) -> Callable[[Instruction, Sequence[Value]], Value]:
   def run(instruction: Instruction, operands: Sequence[Value]) -> Value:
-    letters = _letters(instruction)
+    letters = _lapack_flags(instruction)
     shapes = instruction.shape.tuple_shapes or (instruction.shape,)
     results = [np.zeros(shape.dimensions, shape.dtype) for shape in shapes]
     batch = operands[0].shape[: operands[0].ndim - ranks[0]]

@@ -128,7 +128,7 @@ def _same_type(m: Match) -> Instruction | None:
   return _take("x")(m) if m["x"].shape.element_type == m.root.shape.element_type else None
 
 
-def _there_and_back(m: Match) -> Instruction | None:
+def _round_trip_convert(m: Match) -> Instruction | None:
   wide = m.root.operands[0].shape.element_type
   narrow = m["x"].shape.element_type
   return _take("x")(m) if narrow in HOLDS.get(wide, ()) else None
@@ -313,7 +313,7 @@ RULES: list[Rule] = [
   Rule("c ? true : false", ("select", "c", _true, _false), _take("c")),
   # Types.
   Rule("convert to itself", ("convert", "x"), _same_type),
-  Rule("convert there and back", ("convert", ("convert", "x")), _there_and_back),
+  Rule("convert there and back", ("convert", ("convert", "x")), _round_trip_convert),
   Rule("re(a + bi)", ("real", ("complex", "a", "b")), _take("a")),
   Rule("im(a + bi)", ("imag", ("complex", "a", "b")), _take("b")),
   Rule("re z + im z i", ("complex", ("real", "z"), ("imag", "z")), _pieces_of_complex),

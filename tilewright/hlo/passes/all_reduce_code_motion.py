@@ -274,11 +274,11 @@ class _Mover:
         kept = [i for i in range(len(collective.operands)) if i not in moved and _element_is_used(collective, i)]
         values = {i: collective.operands[i] for i in range(len(collective.operands))}
         if kept:
-          values |= self._keep_some(collective, kept, builder)
+          values |= self._keep_in_loop(collective, kept, builder)
         _replace_elements(collective, values, builder)
       remove_dead(self.loop.body, [collective])
 
-  def _keep_some(self, collective: Instruction, kept: list[int], builder: Builder) -> dict[int, Instruction]:
+  def _keep_in_loop(self, collective: Instruction, kept: list[int], builder: Builder) -> dict[int, Instruction]:
     operands = [collective.operands[i] for i in kept]
     shapes = [collective.shape.tuple_shapes[i] for i in kept]
     shape = shapes[0] if len(kept) == 1 else Shape.tuple_of(*shapes)

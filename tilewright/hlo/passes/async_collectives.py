@@ -135,7 +135,7 @@ class SyncCollectives(Pass):
     changed = False
     for computation in module.computations:
       for start in [i for i in computation.instructions if i.opcode.endswith("-start")]:
-        done = _lone_done(start)
+        done = _only_done(start)
         if done is not None and (self.everything or _nothing_between(computation, start, done)):
           _make_sync(start, done)
           changed = True
@@ -144,7 +144,7 @@ class SyncCollectives(Pass):
     return changed
 
 
-def _lone_done(start: Instruction) -> Instruction | None:
+def _only_done(start: Instruction) -> Instruction | None:
   """The one done of a start that may become a plain instruction."""
   if start.is_root or start.user_count != 1 or "cross_program_prefetch_index" in start.attrs:
     return None

@@ -74,14 +74,14 @@ class FunctionPass(Pass):
     if isinstance(result, Module):
       if result is module:
         return True
-      become(module, result)
+      replace_contents(module, result)
       return True
     if result is not None and not isinstance(result, bool):
       raise HloPassError(f"pass {self.name} must return a bool, a Module or None, not {type(result).__name__}")
     return bool(result)
 
 
-def become(module: Module, other: Module) -> None:
+def replace_contents(module: Module, other: Module) -> None:
   """`module` takes over the contents of `other`. `other` must not be used afterwards."""
   for item in dataclasses.fields(Module):
     setattr(module, item.name, getattr(other, item.name))

@@ -147,7 +147,7 @@ def splice(instruction: Instruction, module: Module) -> Instruction:
   for inner in entry.instructions:
     if inner.opcode == "transpose" and inner.operands[0].opcode == "parameter":
       given = mapping[inner.operands[0]]
-      if given.opcode == "transpose" and _undoes(inner.attrs["dimensions"], given.attrs["dimensions"]):
+      if given.opcode == "transpose" and _is_inverse(inner.attrs["dimensions"], given.attrs["dimensions"]):
         mapping[inner] = given.operands[0]
   copies, new = copy_body(entry, mapping)
   for copy in copies:
@@ -168,7 +168,7 @@ def _as_bytes(b: Builder, x: Instruction, wanted: Shape) -> Instruction:
   return x if x.shape.element_type == wanted.element_type else b.op("bitcast", (x,), wanted)
 
 
-def _undoes(permutation: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def _is_inverse(permutation: tuple[int, ...], other: tuple[int, ...]) -> bool:
   return all(other[d] == i for i, d in enumerate(permutation))
 
 

@@ -125,7 +125,7 @@ class _Inliner:
         instruction.name = self.module.unique_name(instruction.name)
       if group is not None:
         instruction.frontend_attributes.setdefault(SCHEDULING_GROUP, group)
-      self._settle(instruction, rename, copies, channels)
+      self._rename_inlined(instruction, rename, copies, channels)
       for predecessor in call.control_predecessors:
         instruction.add_control_predecessor(predecessor)
       for successor in call.control_successors:
@@ -139,7 +139,7 @@ class _Inliner:
       callee.parent = None
     return body
 
-  def _settle(
+  def _rename_inlined(
     self,
     instruction: Instruction,
     rename: Callable[[Instruction], None],
@@ -171,7 +171,7 @@ class _Inliner:
         instruction.replace_called_computation(called, own)
       if is_new and (inner is not None or instruction.opcode in ("while", "conditional")):
         for part in own.instructions:
-          self._settle(part, rename, inner, channels)
+          self._rename_inlined(part, rename, inner, channels)
 
 
 def _copied(call: Instruction, callee: Computation) -> tuple[list[Instruction], Instruction]:

@@ -73,7 +73,7 @@ def remove_dead(computation: Computation, effects: Effects | None = None) -> boo
   return bool(gone)
 
 
-def tidy_fusions(module: Module) -> list[str]:
+def remove_unused_in_fusions(module: Module) -> list[str]:
   """Removes unused instructions inside fusions, parameters included, because XLA compiles no fusion that contains any. Returns
   complaints about those that had to stay, and about custom calls: no back end can emit them there, and XLA ends the process.
   """

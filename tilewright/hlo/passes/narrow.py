@@ -155,9 +155,9 @@ def narrow_while(loop: Instruction, effects: Effects) -> bool:
     assert parameter.parent is not None
     parameter.parent.remove_all(_with_users(gone))
     _renumber(parameter.users, kept)
-    parameter.shape = _pick(parameter.shape, kept)
+    parameter.shape = _kept_elements(parameter.shape, kept)
     parameter.origin = None
-  loop.shape, loop.origin, loop.backend_config = _pick(loop.shape, kept), None, config
+  loop.shape, loop.origin, loop.backend_config = _kept_elements(loop.shape, kept), None, config
   _renumber(loop.users, kept)
   return True
 
@@ -222,7 +222,9 @@ def _narrow_init(loop: Instruction, kept: list[int]) -> None:
     for i in kept:
       part = Instruction(f"{init.name}.{i}", "get-tuple-element", init.shape.tuple_shapes[i], (init,), {"index": i})
       parts.append(computation.insert(part, before=loop))
-  narrow = Instruction(f"{init.name}.live", "tuple", _pick(init.shape, kept), tuple(parts), metadata=init.metadata)
+  narrow = Instruction(
+    f"{init.name}.live", "tuple", _kept_elements(init.shape, kept), tuple(parts), metadata=init.metadata
+  )
   loop.set_operands([computation.insert(narrow, before=loop)])
   if init.opcode == "tuple" and init.is_dead and not init.control_predecessors:
     computation.remove(init)
@@ -232,12 +234,12 @@ def _only_elements(instruction: Instruction) -> bool:
   return all(u.opcode == "get-tuple-element" for u in instruction.users)
 
 
-def _pick(shape: Shape, kept: Sequence[int]) -> Shape:
+def _kept_elements(shape: Shape, kept: Sequence[int]) -> Shape:
   return Shape.tuple_of(*(shape.tuple_shapes[i] for i in kept))
 
 
 def _narrow_tuple(tuple_: Instruction, kept: Sequence[int]) -> None:
-  tuple_.shape = _pick(tuple_.shape, kept)
+  tuple_.shape = _kept_elements(tuple_.shape, kept)
   tuple_.set_operands([tuple_.operands[i] for i in kept])
   tuple_.origin = None
 

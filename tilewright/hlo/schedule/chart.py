@@ -22,7 +22,7 @@ def chart(found: ComputationSchedule, width: int = 72, original: bool = False, u
   whole = until or timeline.seconds or 1.0
   rows: dict[str, list[dict[str, float]]] = {"main stream": [{} for _ in range(width)]}
 
-  def paint(row: str, mark: str, begin: float, end: float) -> None:
+  def fill_row(row: str, mark: str, begin: float, end: float) -> None:
     cells = rows.setdefault(row, [{} for _ in range(width)])
     first, last = begin / whole * width, end / whole * width
     for i in range(max(0, int(first)), min(width, int(last) + 1)):
@@ -33,20 +33,20 @@ def chart(found: ComputationSchedule, width: int = 72, original: bool = False, u
   for v in order:
     begin, end, wait = timeline.begin[v], timeline.end[v], timeline.wait[v]
     if p.role[v] == START:
-      paint(f"{KINDS[p.kind[v]]} {timeline.lane[v] + 1}", FLIES, begin, end)
+      fill_row(f"{KINDS[p.kind[v]]} {timeline.lane[v] + 1}", FLIES, begin, end)
     elif p.role[v] == DONE:
-      paint("main stream", WAITS, begin, begin + wait)
+      fill_row("main stream", WAITS, begin, begin + wait)
     elif p.role[v] == COMPUTE:
-      paint("main stream", WAITS, begin, begin + wait)
-      paint("main stream", WAITS if p.exposed[v] else COMPUTES, begin + wait, end)
+      fill_row("main stream", WAITS, begin, begin + wait)
+      fill_row("main stream", WAITS if p.exposed[v] else COMPUTES, begin + wait, end)
   label = max(len(row) for row in rows) + 2
   lines = []
   for row, cells in rows.items():
-    text = "".join(_most(cell) for cell in cells)
+    text = "".join(_dominant_mark(cell) for cell in cells)
     lines.append(f"{row:<{label}}{text}")
   return "\n".join(lines)
 
 
-def _most(cell: dict[str, float]) -> str:
+def _dominant_mark(cell: dict[str, float]) -> str:
   mark = max(cell, key=lambda m: cell[m], default=IDLE)
   return mark if sum(cell.values()) >= 0.5 else IDLE

@@ -24,7 +24,7 @@ EARLY = ("force_early", "force_earliest_schedule")
 KEEP = ("keep_order", "keep_original_sequence_order_in_group", "keep_original_order")
 
 
-def says(instruction: Instruction, names: Sequence[str]) -> bool:
+def has_attribute(instruction: Instruction, names: Sequence[str]) -> bool:
   """Whether an attribute of one of these names is set."""
   if instruction.frontend_attributes:
     for name in names:
@@ -39,14 +39,14 @@ def says(instruction: Instruction, names: Sequence[str]) -> bool:
 def add_forced(p: Problem, nodes: list[Instruction]) -> list[Instruction]:
   """Adds the edges to a problem that is numbered in the original order; returns the instructions in their new numbering."""
   edges = len(p._edges)
-  kept = [v for v, instruction in enumerate(nodes) if says(instruction, KEEP)]
+  kept = [v for v, instruction in enumerate(nodes) if has_attribute(instruction, KEEP)]
   for a, b in itertools.pairwise(kept):
     if a not in _reached(p.succs, b):
       p.add_edge(a, b)
-  late = {v for v, instruction in enumerate(nodes) if says(instruction, DELAY)}
+  late = {v for v, instruction in enumerate(nodes) if has_attribute(instruction, DELAY)}
   for v in sorted(late, reverse=True):
     _push(p, v, late, p.succs, lambda u, v=v: p.add_edge(u, v))  # type: ignore[misc]
-  early = {v for v, instruction in enumerate(nodes) if says(instruction, EARLY)} - late
+  early = {v for v, instruction in enumerate(nodes) if has_attribute(instruction, EARLY)} - late
   for v in sorted(early):
     _push(p, v, early | late, p.preds, lambda u, v=v: p.add_edge(v, u))  # type: ignore[misc]
   if len(p._edges) == edges:

@@ -156,7 +156,7 @@ class List:
     if in_group:
       return [v for v in found if self.p.group[v] == self.group and self._fits_limits(v)] or self._free_ones()
     fitting = [v for v in found if self._fits_limits(v)]
-    return fitting or self._anything()
+    return fitting or self._place_any_ready()
 
   def _free_ones(self) -> list[int]:
     """A group waits only for nodes that cost nothing, or for a resource that a node outside holds."""
@@ -165,7 +165,7 @@ class List:
     self.group = -1
     return self._candidates()
 
-  def _anything(self) -> list[int]:
+  def _place_any_ready(self) -> list[int]:
     """Fallback for limits that cannot be kept: more pairs than may be open depend on one another. Any ready node is placed, and the
     measure of the order reports the broken limit.
     """

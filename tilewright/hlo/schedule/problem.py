@@ -140,7 +140,7 @@ class Problem:
       names=self.names[::-1],
       limits=self.limits,
       lanes=self.lanes,
-      meets=self._meets_of_dones()[::-1],
+      meets=self._groups_of_dones()[::-1],
       conflicts=self.conflicts,
       uses={last - v: kinds for v, kinds in self.uses.items()},
       group=self.group[::-1],
@@ -159,7 +159,7 @@ class Problem:
       main=self.main[::-1],
     )
 
-  def _meets_of_dones(self) -> list[int]:
+  def _groups_of_dones(self) -> list[int]:
     """The groups of a collective at its done as well."""
     return [self.meets[self.pair[v]] if self.pair[v] >= 0 else self.meets[v] for v in range(self.size)]
 

@@ -101,7 +101,7 @@ class _Search:
 
   # Moves at waits.
 
-  def aimed(self) -> bool:
+  def improve_longest_stalls(self) -> bool:
     """One round over the longest stalls; returns whether anything improved."""
     self.visits += self.p.size
     timeline = trace(self.p, self.order)
@@ -199,7 +199,7 @@ class _Search:
   def run(self, idle: int, perturbations: int) -> None:
     """Aimed moves while they help, random ones in between; after `idle` of these without progress a kick, `perturbations` times."""
     while not self.spent and not self.is_optimal:
-      if self.aimed():
+      if self.improve_longest_stalls():
         continue
       progress = False
       for _ in range(idle):

@@ -218,7 +218,7 @@ class _Simulator:
     self.lanes = [[n] * devices for n in (max(1, k) for k in program.lanes)]
     self.queues: list[list[deque[int]]] = [[deque() for _ in range(devices)] for _ in program.lanes]
     self.arrived: dict[tuple[int, int], int] = {}
-    self.home = [self._homes(t) for t in program.transfers]
+    self.home = [self._transfer_devices(t) for t in program.transfers]
     self.ports: dict[str, list[dict[_Active, None]]] = {}
     self.events: list[tuple[float, int, int, object, int]] = []  # time, number, device or -1, transfer, version
     self.count = 0
@@ -227,7 +227,7 @@ class _Simulator:
     self.busy = np.zeros(devices)
     self.spans: dict[int, list[Span]] = {d: [] for d in watched}
 
-  def _homes(self, transfer: Transfer) -> dict[int, int] | None:
+  def _transfer_devices(self, transfer: Transfer) -> dict[int, int] | None:
     if not transfer.groups:
       return None
     homes: dict[int, int] = {}

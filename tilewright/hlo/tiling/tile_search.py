@@ -114,7 +114,9 @@ def _candidates(
     sizes = {*powers, n} if last or n <= 4096 else set(powers) | {n}
     sizes |= {v for v in named.get(i, ()) if 0 < v <= n}
     per_dim.append(sorted(sizes))
-  everything = list(itertools.product(*per_dim)) if math.prod(map(len, per_dim)) <= 4096 else list(_few(per_dim))
+  everything = (
+    list(itertools.product(*per_dim)) if math.prod(map(len, per_dim)) <= 4096 else list(_leading_ones(per_dim))
+  )
 
   # Rows that are reduced and used again are best taken whole.
   rows = any(loop[0].opcode == "reduce" and dims and n == dims[-1] for loop, n in analysis.loops)
@@ -138,7 +140,7 @@ def _candidates(
   return found + [(sizes, products) for sizes in chosen[: max_candidates // 2] if products]
 
 
-def _few(per_dim: list[list[int]]) -> list[tuple[int, ...]]:
+def _leading_ones(per_dim: list[list[int]]) -> list[tuple[int, ...]]:
   """For many dimensions: the leading ones 1, the last two free."""
   leading = [sizes[:1] for sizes in per_dim[:-2]]
   return list(itertools.product(*leading, *per_dim[-2:]))

@@ -38,8 +38,8 @@ from tilewright.layout.constraints.hard import (
   TmaTransferable,
   Transposed,
   Variable,
+  default_layout,
   direction,
-  invented,
   linked,
 )
 from tilewright.layout.constraints.soft import (
@@ -79,7 +79,7 @@ def image(constraint: Constraint, variable: Variable, place: Place, invent: bool
       return place
     case Link():
       found = linked(constraint, variable, place)
-      return invented(constraint, variable, place) if found is None and invent else found
+      return default_layout(constraint, variable, place) if found is None and invent else found
     case RelayoutAllowed() | SharedAccess() | PartOf():
       return spared(constraint, variable, place)
   return None

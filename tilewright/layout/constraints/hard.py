@@ -161,7 +161,7 @@ def linked(link: Link, variable: Variable, place: Place) -> Place | None:
   return None
 
 
-def invented(link: Link, variable: Variable, place: Place) -> Place | None:
+def default_layout(link: Link, variable: Variable, place: Place) -> Place | None:
   """Where a link leaves a choice (the result of a broadcast, the operand of a reduction): one layout that satisfies it.
 
   It keeps what was broadcast or reduced in each thread's registers, which is rarely good: tried only if nothing else is found.

@@ -162,7 +162,7 @@ def pull_jaxpr(
   accesses = Accesses()
   comparison = mode.comparison
 
-  def demand(atom: Any, view: Any, eqn: Any) -> int | None:
+  def require_view(atom: Any, view: Any, eqn: Any) -> int | None:
     """Note that a value is needed in a view; gives the number of that view among those of the value."""
     if view is UNUSED:
       return None
@@ -190,7 +190,7 @@ def pull_jaxpr(
     body_scope = Scope.of_program(body, body_consts, {v: k for v, k in zip(own, known) if k is not None})
     return pull_jaxpr(body, body_consts, views_, body_scope, mode, inside=True)
 
-  out_slots = tuple(demand(a, v, None) for a, v in zip(jaxpr.outvars, out_views, strict=True))
+  out_slots = tuple(require_view(a, v, None) for a, v in zip(jaxpr.outvars, out_views, strict=True))
   steps: list[Step] = []
   for eqn in reversed(jaxpr.eqns):
     found = [needed.get(v, []) for v in eqn.outvars]
@@ -214,7 +214,7 @@ def pull_jaxpr(
       in_views = [v if u & Usage.VALUE else UNUSED for v, u in zip(in_views, usage, strict=True)]
       if eqn.primitive.name in ACCESSES:
         accesses.add(site, in_views[0])
-      slots = tuple(demand(a, v, eqn) for a, v in zip(eqn.invars, in_views, strict=True))
+      slots = tuple(require_view(a, v, eqn) for a, v in zip(eqn.invars, in_views, strict=True))
       taken = tuple(
         needed[a][s] if s is not None and isinstance(a, core.Var) else v for a, s, v in zip(eqn.invars, slots, in_views)
       )

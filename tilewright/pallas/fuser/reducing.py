@@ -15,7 +15,7 @@ from jax import lax
 from tilewright.pallas.fuser import views
 from tilewright.pallas.fuser.inlining import evaluate_equation
 from tilewright.pallas.fuser.pushing import derived, elementwise, shape_of
-from tilewright.pallas.fuser.table import Blocks, Site, agreed, define, first_used
+from tilewright.pallas.fuser.table import Blocks, Site, common_view, define, first_used
 from tilewright.pallas.fuser.views import UNUSED, View, covers
 from tilewright.pallas.specs import BlockSpec, no_block_spec
 from tilewright.tile.grid import Blocked
@@ -44,7 +44,7 @@ def _pull_reduce(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
 
     return view.then(shape, change)
 
-  view = agreed(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)
+  view = common_view(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)
   return [view] * len(site.in_avals)
 
 
@@ -84,7 +84,7 @@ def _pull_along(name: str) -> Any:
     axis = site.params[name]
     operand = site.in_avals[0]
     found = [_whole_along(site, v, axis, operand.shape[axis]) for v in out_views if v is not UNUSED]
-    return [agreed(site, found, operand.shape)] * len(site.in_avals)
+    return [common_view(site, found, operand.shape)] * len(site.in_avals)
 
   return pull
 
@@ -110,7 +110,7 @@ def _pull_top_k(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
     whole(v) if v.block_shape is None else views.with_dim(v, axis, Blocked(operand.shape[axis]), lambda i: 0)
   )
   found = [widened(_whole_along(site, v, axis, k[axis])) for v in out_views if v is not UNUSED]
-  return [agreed(site, found, operand.shape)]
+  return [common_view(site, found, operand.shape)]
 
 
 # --- dot_general -------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from jax import lax
 
 from tilewright.pallas.fuser import pushing, views
 from tilewright.pallas.fuser.pushing import derived, shape_of
-from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, agreed, cut, define, is_literal
+from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, common_view, cut, define, is_literal
 from tilewright.pallas.fuser.views import UNUSED, View, covers, is_blocked, is_squeezed, size_of
 from tilewright.pallas.specs import no_block_spec
 from tilewright.tile.grid import Blocked, BoundedSlice, Element
@@ -323,7 +323,7 @@ def _pull_unstack(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
     add = lambda items, x: (*items[:axis], x, *items[axis:])
     return view.then(add(tuple(view.block_shape), Blocked(operand.shape[axis])), lambda i: add(tuple(i), 0))
 
-  return [agreed(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)]
+  return [common_view(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)]
 
 
 def _evaluate_unstack(blocks: Blocks, x: Any) -> list[Any]:
@@ -370,7 +370,7 @@ def _pull_split(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
       return views.whole(operand, view)
     return views.with_dim(view, axis, Blocked(operand.shape[axis]), lambda i: 0)
 
-  return [agreed(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)]
+  return [common_view(site, [widened(v) for v in out_views if v is not UNUSED], operand.shape)]
 
 
 def _evaluate_split(blocks: Blocks, x: Any) -> list[Any]:

@@ -176,7 +176,7 @@ def rules_of(site: Site) -> Rules:
   return found
 
 
-def agreed(site: Site, found: Sequence[View], shape: Sequence[int]) -> View:
+def common_view(site: Site, found: Sequence[View], shape: Sequence[int]) -> View:
   """The one view of an operand that all outputs in use ask for."""
   for other in found[1:]:
     if not site.same(found[0], other, shape):

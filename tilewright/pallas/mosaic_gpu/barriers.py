@@ -25,7 +25,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import effects, semaphores
-from tilewright.pallas.arity import brief
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import Primitive, ReadEffect, ShapedArray, WriteEffect, is_ref
 from tilewright.pallas.tracing import core_axes
@@ -78,7 +78,7 @@ class Barrier:
 def check_barrier(what: str, barrier: Any) -> Any:
   """One barrier, as a view."""
   if not is_ref(barrier):
-    raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {brief(barrier)}.")
+    raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {describe_value(barrier)}.")
   is_one = lambda dtype: isinstance(dtype, BlockBarrier)
   return semaphores.view_of_one(barrier, f"plgpu.{what}: barrier", is_one, "barrier", "plgpu.Barrier()")
 

@@ -55,7 +55,7 @@ def query_cluster_cancel(result_ref: Any, grid_names: Sequence[Any]) -> tuple[tu
 # --- memory of other CTAs ----------------------------------------------------------------------------------------
 
 cluster_ref_p = Primitive("cluster_ref")
-primitives.gives_ref(cluster_ref_p)
+primitives.declare_ref_result(cluster_ref_p)
 primitives.not_differentiable(cluster_ref_p)
 
 

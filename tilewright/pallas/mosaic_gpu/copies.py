@@ -29,7 +29,7 @@ import jax
 
 from tilewright import errors
 from tilewright.pallas import effects, primitives
-from tilewright.pallas.arity import brief
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
 from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
@@ -56,7 +56,7 @@ def check_refs(what: str, **refs: Any) -> None:
   """Arguments that must be refs, or views of them."""
   for name, ref in refs.items():
     if not primitives.is_ref(ref):
-      raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {brief(ref)}.")
+      raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {describe_value(ref)}.")
 
 
 def space_of(ref: Any) -> str:

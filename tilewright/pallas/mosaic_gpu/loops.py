@@ -32,7 +32,7 @@ from tilewright.pallas.arity import check_takes, name_of
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_wait
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem
-from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory, Whole, behind
+from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory, Whole, untransformed
 from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.mosaic_gpu.zero_fill import may_hang_over, zero_filled
@@ -283,7 +283,7 @@ class PrefetchedInputs:
 
   def begin(self) -> None:
     for n in range(self.lead):
-      self._when_there_is(n, functools.partial(self._copy, n))
+      self._if_in_grid(n, functools.partial(self._copy, n))
 
   def wait(self, n: Any) -> None:
     """Until the blocks of a step are there, which the body then sees."""
@@ -295,9 +295,9 @@ class PrefetchedInputs:
   def continue_from(self, n: Any) -> None:
     """When products no longer read the slot that is next, fill it."""
     wgmma_wait(self.delay)
-    self._when_there_is(n + self.lead, functools.partial(self._copy, n + self.lead))
+    self._if_in_grid(n + self.lead, functools.partial(self._copy, n + self.lead))
 
-  def _when_there_is(self, n: Any, action: Callable[[], None]) -> None:
+  def _if_in_grid(self, n: Any, action: Callable[[], None]) -> None:
     if not isinstance(n, int) or not isinstance(self.count, int):
       when(n < self.count)(action)
     elif n < self.count:
@@ -419,7 +419,7 @@ class PipelineBlock:
   def seen(self, index: tuple[Any, ...]) -> Any:
     if self.is_whole:
       return self.ref
-    return self.part(index, behind(self.transforms, self.ref)) if self.is_in_place else all_of(self.buffer)
+    return self.part(index, untransformed(self.transforms, self.ref)) if self.is_in_place else all_of(self.buffer)
 
   def fetch(self, index: tuple[Any, ...]) -> None:
     if not self.is_in_place:

@@ -127,7 +127,7 @@ class SharedMemory:
 
   def shown(self, ref: Any) -> Any:
     """A ref as the body of a kernel gets it: behind what undoes its transforms."""
-    return behind(self.transforms, ref)
+    return untransformed(self.transforms, ref)
 
   @property
   def tile_space(self) -> str:
@@ -186,7 +186,7 @@ class UnswizzleRef(Whole):
   swizzle = property(lambda self: self.description)
 
 
-def behind(transforms: Sequence[Transform], ref: Any) -> Any:
+def untransformed(transforms: Sequence[Transform], ref: Any) -> Any:
   """A ref, or a view of one, behind what undoes transforms: the last one first."""
   undone: list[Whole] = []
   shape = tuple(ref.shape)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from tilewright import errors
 from tilewright.pallas import effects, primitives
-from tilewright.pallas.arity import brief
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.mosaic_gpu.copies import space_of
 from tilewright.target import xla
 from tilewright.tile.types import ACCUMULATOR
@@ -48,7 +48,7 @@ def wgmma(acc: Any, a: Any, b: Any) -> None:
   """Add the product of `a` (m, k), a ref or a tile, and `b` (k, n), a ref, to an accumulator, `plgpu.ACC((m, n))`."""
   if not primitives.is_ref(acc) or space_of(acc) != ACCUMULATOR:
     raise errors.RefTypeError(
-      f"plgpu.wgmma: acc must be an accumulator, got {brief(acc)}. Allocate one with plgpu.ACC((m, n), jnp.float32)."
+      f"plgpu.wgmma: acc must be an accumulator, got {describe_value(acc)}. Allocate one with plgpu.ACC((m, n), jnp.float32)."
     )
   acc[...] = acc[...] + product("wgmma", acc, a, b)
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.pallas import effects
-from tilewright.pallas.primitives import Primitive, gives_ref, not_differentiable
+from tilewright.pallas.primitives import Primitive, declare_ref_result, not_differentiable
 from tilewright.pallas.tracing import current_frame
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
 from tilewright.tile.memory import SemaphoreType
 
 get_barrier_semaphore_p = Primitive("get_barrier_semaphore")
-gives_ref(get_barrier_semaphore_p)
+declare_ref_result(get_barrier_semaphore_p)
 not_differentiable(get_barrier_semaphore_p)
 
 

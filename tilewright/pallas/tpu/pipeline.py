@@ -27,7 +27,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import high_types
-from tilewright.pallas.arity import brief, check_takes
+from tilewright.pallas.arity import check_takes, describe_value
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, is_ref
 from tilewright.pallas.scoped import run_scoped
@@ -547,7 +547,7 @@ def emit_pipeline(
     for i, ref in enumerate(flat_refs):
       if not is_ref(ref):
         raise errors.RefTypeError(
-          f"emit_pipeline: operand {i} must be a ref, got {brief(ref)}. Pass x_ref itself, not the value x_ref[...]."
+          f"emit_pipeline: operand {i} must be a ref, got {describe_value(ref)}. Pass x_ref itself, not the value x_ref[...]."
         )
     given = _given_allocations(allocations, len(flat_refs))
     missing = tuple(

@@ -161,7 +161,7 @@ class _TileJob(Job):
     units = amx.padded(part.right.units)
     left, right = self.left.strip(tile.m, tile.rows), self._packed_panel(tile.n)
     amx.multiply(b, d.multiplier.tile, left, right, units, tile.rows, tile.columns, self.tile)
-    for with_earlier, when in self._ways_to_finish(part):
+    for with_earlier, when in self._store_variants(part):
       with where(b, when), for_range(b, 0, tile.rows) as r, code.scope():
         for v in range(-(-tile.columns // d.lanes)):
           self._finish(tile, r, v, code.load(self.tile, [Index(r), Index(v * d.lanes, 1)], d.lanes), with_earlier)
@@ -187,7 +187,7 @@ class _MatrixJob(Job):
         for h, column in enumerate(columns):
           following.append(d.multiplier.multiply_add(b, two, column, accumulators[p * 2 * vectors + h]))
     found = [matrix_units.apart(b, *accumulators[at : at + 2]) for at in range(0, len(accumulators), 2)]
-    for with_earlier, when in self._ways_to_finish(part):
+    for with_earlier, when in self._store_variants(part):
       with where(b, when), code.scope():
         for r in range(tile.rows):
           for v in range(vectors):
@@ -244,7 +244,7 @@ class _FewColumns(Job):
       for c in range(d.n):
         one = combining.horizontal(b, "sum", d.accumulator, accumulators[c * tile.rows + r])
         total = b.insert_element(total, one, ty.I32(c))
-      for with_earlier, when in self._ways_to_finish(part):
+      for with_earlier, when in self._store_variants(part):
         with where(b, when), code.scope():
           self._finish(tile, r, 0, total, with_earlier)
     if self.epilogue is not None and part.is_last:

@@ -233,7 +233,7 @@ class Job:
         factor = ty.splat(b, self.left.unit(part, tile.m, r, tile.rows, k), d.lanes)
         for v in range(vectors):
           following.append(d.multiplier.multiply_add(b, factor, line[v], accumulators[r * vectors + v]))
-    for with_earlier, when in self._ways_to_finish(part):
+    for with_earlier, when in self._store_variants(part):
       with where(b, when), code.scope():
         for r in range(tile.rows):
           for v in range(vectors):
@@ -302,7 +302,7 @@ class Job:
       return True
     return self.code.b.not_(part.is_first)
 
-  def _ways_to_finish(self, part: Part) -> list[tuple[bool, Any]]:
+  def _store_variants(self, part: Part) -> list[tuple[bool, Any]]:
     """Pairs of (whether to add to earlier partial sums, under which condition): one, or two of which one is taken."""
     if self._starts_afresh(part):
       return [(False, True)]

@@ -205,7 +205,7 @@ def _waited(rendezvous: Rendezvous, me: int) -> float:
     return now - _since.setdefault(key, now)
 
 
-def _elsewhere(rendezvous: Rendezvous, device: int, others: list[Rendezvous]) -> Slot | None:
+def _other_rendezvous_of(rendezvous: Rendezvous, device: int, others: list[Rendezvous]) -> Slot | None:
   """What a device that has not come does in another rendezvous of the same run, if it is in one and gets no further there."""
   for other in others:
     if other.address != rendezvous.address and other.run == rendezvous.run and device < len(other.slots):
@@ -219,11 +219,13 @@ def _snapshot(address: int) -> tuple[Rendezvous, dict[int, Slot]]:
   """A rendezvous, and what devices that have not come do elsewhere."""
   rendezvous = _read_rendezvous(address)
   others = all_rendezvous(rendezvous.domain)
-  elsewhere = {s.device: _elsewhere(rendezvous, s.device, others) for s in rendezvous.slots if s.state == ABSENT}
+  elsewhere = {
+    s.device: _other_rendezvous_of(rendezvous, s.device, others) for s in rendezvous.slots if s.state == ABSENT
+  }
   return rendezvous, {d: s for d, s in elsewhere.items() if s is not None}
 
 
-def _nobody_moves(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> bool:
+def _is_stalled(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> bool:
   return all(s.is_blocked or s.is_over or s.device in elsewhere for s in rendezvous.slots)
 
 
@@ -252,7 +254,7 @@ def report(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> str:
   return lines + _divergence(rendezvous)
 
 
-def _answer(address: int, me: int) -> str | None:
+def _deadlock_message(address: int, me: int) -> str | None:
   """An error's message, or None to go on waiting."""
   if ended := _ended(_word(address + rendezvous_layout.DOMAIN_OF)):
     return ended
@@ -267,7 +269,7 @@ def _answer(address: int, me: int) -> str | None:
       flush=True,
     )
   if own.kind == FOR_END:
-    return _may_go(rendezvous, elsewhere, waited)
+    return _may_leave(rendezvous, elsewhere, waited)
   failed = [s for s in rendezvous.slots if s.state == FAILED]
   if failed:
     if failed[0].error.startswith("DeadlockError"):
@@ -278,10 +280,10 @@ def _answer(address: int, me: int) -> str | None:
     )
   if own.kind == FOR_DEVICE and rendezvous.slots[own.other].state == GONE:
     return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' and gone on."
-  if _nobody_moves(rendezvous, elsewhere) and not (elsewhere and waited < _ELSEWHERE):
+  if _is_stalled(rendezvous, elsewhere) and not (elsewhere and waited < _ELSEWHERE):
     time.sleep(0.05 if elsewhere or any(s.kind == FOR_CORES for s in rendezvous.slots) else 0.002)
     again, away_again = _snapshot(address)
-    if _key(again, away_again) == _key(rendezvous, elsewhere) and _nobody_moves(again, away_again):
+    if _key(again, away_again) == _key(rendezvous, elsewhere) and _is_stalled(again, away_again):
       return (
         f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other for ever:{report(again, away_again)}\n"
         "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
@@ -301,7 +303,7 @@ def _ended(domain: int) -> str:
   return _text(domain + rendezvous_layout.ENDED_MESSAGE) if _word(domain + rendezvous_layout.BROKEN) else ""
 
 
-def _may_go(rendezvous: Rendezvous, elsewhere: dict[int, Slot], waited: float) -> str | None:
+def _may_leave(rendezvous: Rendezvous, elsewhere: dict[int, Slot], waited: float) -> str | None:
   """A device whose body has ended may leave although others have not arrived, if those are stuck elsewhere or time out."""
   if any(s.state == IN_BODY for s in rendezvous.slots):
     return None
@@ -318,7 +320,7 @@ def _may_go(rendezvous: Rendezvous, elsewhere: dict[int, Slot], waited: float) -
 
 def _check(address: int, me: int) -> int:
   try:
-    message = _answer(address, me)
+    message = _deadlock_message(address, me)
     if message is None:
       return 0
     _texts.append(ctypes.create_string_buffer(message.encode()))

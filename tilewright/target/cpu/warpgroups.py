@@ -349,7 +349,7 @@ class Block:
     groups = [RunningWarpgroup(b, state, i64(w), self.rank, self.count, state) for w in range(self.count)]
     for number, group in enumerate(groups):
       self._begin(code, state, main, number, group)
-    self._take_turns(code, state, main, groups)
+    self._run_round_robin(code, state, main, groups)
 
   def _begin(self, code: HostCode, state: ir.Value, main: ir.Value, number: int, group: RunningWarpgroup) -> None:
     """A coroutine for a warpgroup, with its stack and its memory."""
@@ -367,7 +367,9 @@ class Block:
     low, high = b.trunc(address, I32), b.trunc(b.lshr(address, i64(32)), I32)
     b.call(make, [context, self.start.bitcast(PTR), I32(3), low, high, I32(number)])
 
-  def _take_turns(self, code: HostCode, state: ir.Value, main: ir.Value, groups: Sequence[RunningWarpgroup]) -> None:
+  def _run_round_robin(
+    self, code: HostCode, state: ir.Value, main: ir.Value, groups: Sequence[RunningWarpgroup]
+  ) -> None:
     """Let all run, one after another, until all are done, one has failed, or none gets any further."""
     b = code.b
     swap = external(self.module, "swapcontext", I32, [PTR, PTR])

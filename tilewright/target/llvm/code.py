@@ -78,7 +78,7 @@ class Code(Accesses):
     place = tuple(i.key for i in index)
     known = self._remembered(v, lanes, place)
     if known is None:
-      for at in (*self._way_to(v), v):
+      for at in (*self._chain_to(v), v):
         known = self._remembered(at, lanes, place)
         if known is None:
           with self.marked(at.owner):
@@ -110,7 +110,7 @@ class Code(Accesses):
       return locations.at(self.b, owner.loc)
     return _UNMARKED
 
-  def _way_to(self, v: Value) -> list[Value]:
+  def _chain_to(self, v: Value) -> list[Value]:
     """What a long chain of elementwise ops computes on the way to a tile, in order: recursion need not follow all of it."""
     if v in self.env or self.waiting.get(v, 0) < _DEEP:
       return []
@@ -217,7 +217,7 @@ class Code(Accesses):
     marker = Index(_INNER, 1)
     seen: set[Any] = set()
     for v in reads:
-      for at in (*self._way_to(v), v):
+      for at in (*self._chain_to(v), v):
         self._hoist_value(at, [*index, marker, *rest], seen)
 
   def _hoist_value(self, v: Value, index: Sequence[Index], seen: set[Any]) -> None:

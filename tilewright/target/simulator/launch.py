@@ -52,19 +52,19 @@ def own_errors() -> Iterator[None]:
     new = [error for error in errors_raised if error not in before]
     if not new:
       raise
-    raise _as_jax_raises(new[0]) from None
+    raise _as_jax_error(new[0]) from None
 
 
-def _as_jax_raises(error: BaseException) -> BaseException:
+def _as_jax_error(error: BaseException) -> BaseException:
   """The error, which those who catch what JAX raises when a program fails catch too."""
   if not isinstance(error, Exception):
     return error
-  found = _also_of_jax(type(error))(*error.args)
+  found = _jax_error_class(type(error))(*error.args)
   found.__dict__.update(error.__dict__)
   return found.with_traceback(error.__traceback__)
 
 
-def _also_of_jax(kind: type[Exception]) -> type[Exception]:
+def _jax_error_class(kind: type[Exception]) -> type[Exception]:
   own = {"__module__": kind.__module__, "__doc__": kind.__doc__, "__str__": kind.__str__}
   return type(kind.__name__, (kind, jax.errors.JaxRuntimeError), own)
 
