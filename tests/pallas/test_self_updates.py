@@ -9,6 +9,7 @@ import pytest
 
 from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
+from tilewright.pallas import triton as pltriton
 
 X = np.random.default_rng(0).integers(0, 99, (8, 16)).astype(np.int32)
 
@@ -53,15 +54,96 @@ def incremented(s):
   s[1:8, 0:7] = s[1:8, 0:7] + 1
 
 
+def shifted_rows_added(s):
+  jax.ref.addupdate(s, (slice(1, 8),), s[0:7])
+
+
+def shifted_rows_added_atomically(s):
+  pltriton.atomic_add(s, (pl.ds(1, 7), slice(None)), s[0:7])
+
+
+def shifted_by_a_mask(s):
+  pltriton.store(s.at[1:8], s[0:7], mask=jnp.ones((7, 16), jnp.bool_))
+
+
+def shifted_in_a_branch(s):
+  rows = s[0:7]
+
+  @pl.when(pl.program_id(0) >= 0)
+  def _():
+    s[1:8] = rows
+
+
+def shifted_in_an_inner_jit(s):
+  @jax.jit
+  def write(rows):
+    s[1:8] = rows
+
+  write(s[0:7])
+
+
+def shifted_through_scratch(s):
+  def body(t):
+    t[...] = s[0:7]
+    s[1:8] = t[...]
+
+  pl.run_scoped(body, pltpu.VMEM((7, 16), jnp.int32))
+
+
+def shifted_in_a_copy(s):
+  def body(t):
+    t[...] = s[...]
+    t[1:8] = s[0:7]
+    s[...] = t[...]
+
+  pl.run_scoped(body, pltpu.VMEM((8, 16), jnp.int32))
+
+
+def shifted_in_a_loop_of_one_step(s):
+  rows = s[0:7]
+
+  def body(_, carry):
+    s[1:8] = carry
+    return rows
+
+  jax.lax.fori_loop(0, 1, body, rows)
+
+
+def shifted_by_a_carry(s, unroll=True):
+  def body(_, rows):
+    s[1:8] = rows
+    return s[0:7]
+
+  jax.lax.fori_loop(0, 2, body, s[0:7], unroll=unroll)
+
+
+def shifted_by_a_carry_of_pairs_of_steps(s):
+  shifted_by_a_carry(s, unroll=2)
+
+
+def overwritten_between(s):
+  rows = s[0:4]
+  s[2:6] = jnp.full((4, 16), 7, jnp.int32)
+  s[0:4] = rows + 1
+
+
 UPDATES = (
   *(shifted, shifted_from_a_computed_place, reversed_in_place, transposed_in_place, rolled, swapped, copied, added_up),
-  incremented,
+  *(incremented, shifted_rows_added, shifted_rows_added_atomically, shifted_by_a_mask, shifted_in_a_branch),
+  *(shifted_in_an_inner_jit, shifted_through_scratch, shifted_in_a_copy, shifted_in_a_loop_of_one_step),
+  *(shifted_by_a_carry, shifted_by_a_carry_of_pairs_of_steps, overwritten_between),
 )
 
 
 def expected(update):
   want = X.copy()
-  if update in (shifted, shifted_from_a_computed_place):
+  if update in (shifted_rows_added, shifted_rows_added_atomically):
+    want[1:8] += X[0:7]
+  elif update in (shifted_by_a_carry, shifted_by_a_carry_of_pairs_of_steps):
+    want[2:8], want[1] = X[0:6], X[0]
+  elif update is overwritten_between:
+    want[2:6], want[0:4] = 7, X[0:4] + 1
+  elif update in (shifted, shifted_from_a_computed_place):
     want[1:8, 0:9] = X[0:7, 1:10]
   elif update is reversed_in_place:
     want[1:8, 0:7] = X[1:8, 0:7][::-1]
@@ -71,7 +153,7 @@ def expected(update):
     want[1:8] = X[0:7] + 1
   elif update is swapped:
     want = np.concatenate([X[4:], X[:4]])
-  elif update is copied:
+  elif update is copied or update.__name__.startswith("shifted"):
     want[1:8] = X[0:7]
   elif update is added_up:
     want = np.cumsum(X, axis=0)
@@ -102,3 +184,34 @@ def test_parts_of_a_ref_made_of_other_parts(update, in_a_pipeline, in_a_slot):
   else:
     call = pl.pallas_call(body, out, grid=(2,), in_specs=[ins], out_specs=outs, scratch_shapes=scratch)
   np.testing.assert_array_equal(jax.jit(call)(X), expected(update))
+
+
+def _in_a_loop(call):
+  def stacked(x):
+    put = lambda i, found: jax.lax.dynamic_update_slice(found, call(x)[None], (i, 0, 0))
+    return jax.lax.fori_loop(0, 2, put, jnp.zeros((2, 8, 16), jnp.int32))
+
+  return jax.jit(stacked)
+
+
+@pytest.mark.parametrize("memory_space", [None, pl.ANY])
+def test_an_aliased_output_made_of_parts_of_another_input_with_equal_contents(memory_space):
+  def body(_, b_ref, o_ref):
+    o_ref[1:8] = b_ref[0:7]
+
+  spec = pl.BlockSpec(memory_space=memory_space)
+  out = jax.ShapeDtypeStruct((8, 16), jnp.int32)
+  call = pl.pallas_call(body, out, in_specs=[spec] * 2, out_specs=spec, input_output_aliases={0: 0})
+  for doubled in (lambda x: call(x * 2, x * 2), lambda x: call(x, x) * 2):
+    np.testing.assert_array_equal(_in_a_loop(doubled)(X), 2 * expected(shifted_in_a_branch))
+
+
+def test_a_block_of_an_aliased_output_that_is_another_block_of_the_input():
+  def body(x_ref, o_ref):
+    o_ref[...] = x_ref[...]
+
+  at_row = lambda row: pl.BlockSpec((pl.Element(4), 16), lambda i: (row, 0))
+  out = jax.ShapeDtypeStruct((8, 16), jnp.int32)
+  call = pl.pallas_call(body, out, grid=(1,), in_specs=[at_row(0)], out_specs=at_row(2), input_output_aliases={0: 0})
+  want = np.concatenate([X[:2], X[:4], X[6:]])
+  np.testing.assert_array_equal(_in_a_loop(call)(X), np.stack([want] * 2))

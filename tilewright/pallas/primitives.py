@@ -261,8 +261,7 @@ def _(ctx: xla.Context, *flat: Any, tree: Any, cache: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
   if mask is None:
     return view.ref.write(view.transforms, value)
-  old, view.ref.value = xla.write_where(view.ref.value, view.transforms, value, mask)
-  return old
+  return view.ref.write_where(view.transforms, value, mask)
 
 
 def _tangent_view(view: Any, tangent_ref: Any) -> Any:
@@ -318,15 +317,12 @@ def _(*flat: Any, tree: Any, kind: str) -> Any:
 def _(ctx: xla.Context, *flat: Any, tree: Any, kind: str) -> Any:
   view, value, mask = _jax.unflatten(tree, flat)
   if kind == "xchg" and mask is not None:
-    old, view.ref.value = xla.write_where(view.ref.value, view.transforms, value, mask)
-    return old
+    return view.ref.write_where(view.transforms, value, mask)
   old = view.ref.read(view.transforms)
   if kind != "xchg" and _may_repeat(view):
     # Where an index repeats, every value counts, as they would one thread after another.
     neutral = jnp.zeros_like(old) if kind in ("add", "xor") else old
-    view.ref.value = xla.accumulate(
-      view.ref.value, view.transforms, value if mask is None else jnp.where(mask, value, neutral), kind
-    )
+    view.ref.accumulate(view.transforms, value if mask is None else jnp.where(mask, value, neutral), kind)
     return old
   new = _ATOMIC[kind](old, value)
   view.ref.write(view.transforms, new if mask is None else jnp.where(mask, new, old))

@@ -6,6 +6,7 @@ operands and the global ones; inside the body they are replaced by fresh cells, 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,30 +16,46 @@ from jax import lax
 from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.target.xla.evaluate import Cell, Context, Instance, register, uses_language
+from tilewright.target.xla.self_updates import Contents
 from tilewright.tile.grid import source_line
 
 
 class Threaded:
   """The cells that a body can reach, as values to carry through it."""
 
-  def __init__(self, ctx: Context, args: Sequence[Any]):
+  def __init__(self, ctx: Context, args: Sequence[Any], unrolled: bool = False):
     self.ctx = ctx
     self.cells = list(
       {id(c): c for c in [*(a for a in args if isinstance(a, Cell)), *ctx.instance.globals.values()]}.values()
     )
+    contents = [cell.contents for cell in self.cells]
+    if unrolled:  # what one step read may be what the next one gets, as a carry or in a ref
+      everything = ctx.around.union(*(c.identities | c.sources for c in contents))
+      self.ctx = dataclasses.replace(ctx, around=everything)
+      for c in contents:
+        c.add(sources=everything)
+    self.ran: list[list[Contents]] = []  # of each run of a body: what its cells hold after it
 
   @property
   def values(self) -> list[Any]:
     return [cell.value for cell in self.cells]
 
   def update(self, values: Sequence[Any]) -> None:
+    """After the loop or branch: the cells have these values, and what its bodies gave them."""
     for cell, value in zip(self.cells, values, strict=True):
       cell.value = value
+    for inner in self.ran:
+      for cell, after in zip(self.cells, inner, strict=True):
+        cell.contents.add(after.identities, after.sources)
 
   def run(self, closed: Any, values: Sequence[Any], args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Evaluate a body on `args` with the cells at `values`; gives its results and the cells' new values."""
     jaxpr, consts = _jax.open_jaxpr(closed)
-    fresh = {id(cell): Cell(value, cell.aval) for cell, value in zip(self.cells, values, strict=True)}
+    fresh = {
+      id(cell): Cell(value, cell.aval, contents=cell.contents.copy())
+      for cell, value in zip(self.cells, values, strict=True)
+    }
+    self.ran.append([cell.contents for cell in fresh.values()])
     inner: Instance = self.ctx.instance.with_globals({k: fresh[id(c)] for k, c in self.ctx.instance.globals.items()})
     outs = self.ctx.evaluate(jaxpr, consts, [fresh[id(a)] if isinstance(a, Cell) else a for a in args], inner)
     return outs, [fresh[id(cell)].value for cell in self.cells]
@@ -56,7 +73,7 @@ def _split(items: Sequence[Any], *counts: int) -> list[list[Any]]:
 def _scan(ctx: Context, *args: Any, jaxpr: Any, length: int, reverse: bool, unroll: Any, **_: Any) -> list[Any]:
   num_consts, num_carry = _jax.scan_counts(ctx.eqn.params)
   consts, init, xs = _split(args, num_consts, num_carry)
-  threaded = Threaded(ctx, consts)
+  threaded = Threaded(ctx, consts, unrolled=unroll is True or int(unroll) > 1)
 
   def body(state: Any, x: Any) -> Any:
     values, carry = state
@@ -191,5 +208,7 @@ for _primitive, _name in KEPT.items():
 @register(_jax.discharge.run_state_p)
 def _run_state(ctx: Context, *args: Any, jaxpr: Any, **_: Any) -> list[Any]:
   cells = [a if isinstance(a, Cell) else Cell(a, v.aval) for a, v in zip(args, jaxpr.invars)]
+  for cell in cells:
+    cell.contents.add(sources=ctx.around)
   ctx.evaluate(jaxpr, (), cells)
   return [a if isinstance(a, Cell) else cell.value for a, cell in zip(args, cells)]

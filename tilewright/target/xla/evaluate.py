@@ -16,7 +16,7 @@ import jax
 from tilewright import errors
 from tilewright.runtime import _jax
 from tilewright.target.xla import refs
-from tilewright.target.xla.self_updates import moved_writes
+from tilewright.target.xla.self_updates import Contents, Flows
 from tilewright.tile.grid import Kernel, source_line
 
 
@@ -26,9 +26,10 @@ class Cell:
 
   value: Any
   aval: Any
-  moved: bool = dataclasses.field(
-    default=False, kw_only=True
-  )  # what is written next was computed from elements of this ref elsewhere
+  # For writes of what was computed from the same ref (see `self_updates`): where the contents come from, and whether elements of the
+  # next write moved.
+  contents: Contents = dataclasses.field(default_factory=Contents, kw_only=True)
+  moved: bool = dataclasses.field(default=False, kw_only=True)
 
   def read(self, transforms: Sequence[Any] = ()) -> Any:
     return refs.read(self.value, transforms)
@@ -37,6 +38,15 @@ class Cell:
     """Replace the elements that `transforms` select; returns the old elements."""
     old, self.value = refs.write(self.value, transforms, new, self.moved)
     return old
+
+  def write_where(self, transforms: Sequence[Any], new: Any, mask: Any) -> Any:
+    """As `write`, of the elements that a mask chooses."""
+    old, self.value = refs.write_where(self.value, transforms, new, mask, self.moved)
+    return old
+
+  def accumulate(self, transforms: Sequence[Any], update: Any, kind: str = "add") -> None:
+    """Combine the elements that `transforms` select with an update; where indices repeat, every update counts."""
+    self.value = refs.accumulate(self.value, transforms, update, kind, self.moved)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,11 +79,12 @@ class Context:
 
   eqn: Any
   instance: Instance
+  around: frozenset[object] = frozenset()  # what the operands were computed from (see `self_updates`)
 
   def evaluate(
     self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance | None = None
   ) -> list[Any]:
-    return evaluate(jaxpr, consts, args, instance or self.instance)
+    return evaluate(jaxpr, consts, args, instance or self.instance, self.around)
 
 
 class Rule(Protocol):
@@ -131,8 +142,10 @@ def find_globals(jaxpr: Any) -> dict[Any, GlobalRef]:
   return found
 
 
-def evaluate(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance) -> list[Any]:
-  """Run a jaxpr; arguments for refs are cells, whose values are updated."""
+def evaluate(
+  jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: Instance, around: Iterable[object] = ()
+) -> list[Any]:
+  """Run a jaxpr; arguments for refs are cells, whose values are updated. The others may depend on what is `around` (see `self_updates`)."""
   env: dict[Any, Any] = {}
 
   def value_of(atom: Any) -> Any:
@@ -140,28 +153,30 @@ def evaluate(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], instance: I
 
   env.update(zip(jaxpr.constvars, consts))
   env.update(zip(jaxpr.invars, args))
-  last_use, moved = _last_uses(jaxpr), moved_writes(jaxpr)
+  last_use, flows = _last_uses(jaxpr), Flows(jaxpr, around)
   for position, eqn in enumerate(jaxpr.eqns):
     invals = [value_of(v) for v in eqn.invars]
-    for cell in invals:
-      if isinstance(cell, Cell):
-        cell.moved = position in moved
+    cells = [x for x in invals if isinstance(x, Cell)]
+    flow = flows.before(eqn, cells)
     name_stack = _jax.source_info_util.current_name_stack() + eqn.source_info.name_stack
     with (
       _jax.source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack),
       eqn.ctx.manager,
     ):
-      out = _evaluate_eqn(eqn, invals, instance)
-    env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else [out]))
+      out = _evaluate_eqn(eqn, invals, instance, frozenset(flow.windows))
+    outs = out if eqn.primitive.multiple_results else [out]
+    made = [x for x in outs if isinstance(x, Cell) and all(x is not cell for cell in cells)]
+    flows.after(eqn, cells, flow, made, nested=any(True for _ in subjaxprs(eqn)))
+    env.update(zip(eqn.outvars, outs))
     for var in last_use.get(position, ()):
       env.pop(var, None)
   return [value_of(v) for v in jaxpr.outvars]
 
 
-def _evaluate_eqn(eqn: Any, invals: list[Any], instance: Instance) -> Any:
+def _evaluate_eqn(eqn: Any, invals: list[Any], instance: Instance, around: frozenset[object]) -> Any:
   rule = _rules.get(eqn.primitive)
   if rule is not None:
-    return rule(Context(eqn, instance), *invals, **eqn.params)
+    return rule(Context(eqn, instance, around), *invals, **eqn.params)
   if any(isinstance(x, Cell) for x in invals):
     raise errors.UnsupportedPrimitiveError(
       f"The primitive '{eqn.primitive}' takes a ref at {source_line(eqn)}, but the portable lowering has no rule for it. "
@@ -200,7 +215,7 @@ def _swap(ctx: Context, cell: Cell, new: Any, *flat: Any, tree: Any) -> Any:
 
 @register(_jax.state_primitives.addupdate_p)
 def _addupdate(ctx: Context, cell: Cell, update: Any, *flat: Any, tree: Any) -> list[Any]:
-  cell.value = refs.accumulate(cell.value, jax.tree.unflatten(tree, flat), update)
+  cell.accumulate(jax.tree.unflatten(tree, flat), update)
   return []
 
 

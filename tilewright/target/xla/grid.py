@@ -22,6 +22,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import jax
@@ -193,11 +194,11 @@ def _step(
     for x, dims, aval in zip(prefetched, mapping.prefetch_vmapped or ((),) * len(prefetched), avals)
   ]
   places = [block_index(m, indices, scalar_cells, instance) for m in mapping.block_mappings]
-  moved = {k: _place_numbers(place) for k in kept if (place := places[k]) is not None}
+  now = {k: _place_numbers(place) for k in kept if (place := places[k]) is not None}
 
   def block_of(k: int, array: Any) -> Any:
     block = read_block(mapping.block_mappings[k], places[k], array, finite=finite)
-    return lax.select((moved[k] == kept[k].place).all(), kept[k].value, block) if k in kept else block
+    return lax.select((now[k] == kept[k].place).all(), kept[k].value, block) if k in kept else block
 
   out_blocks = [block_of(k, y) for k, y in enumerate(outputs, len(inputs))]
   out_cells = [Cell(b, a) for b, a in zip(out_blocks, avals[len(prefetched) + len(inputs) :])]
@@ -211,14 +212,22 @@ def _step(
       in_cells.append(Cell(block_of(i, x), avals[len(prefetched) + i]))
   scratch_cells = [Cell(value, aval) for value, aval in zip(scratch, avals[_first_scratch(mapping) :])]
 
+  # Without a loop around it, an output may be the array that an aliased input is, and other inputs too (see `self_updates`).
+  is_aliased = [_is_one_step(grid) and k in aliases for k in range(len(outputs))]
+  for k in compress(range(len(outputs)), is_aliased):
+    like = [c for c in in_cells if (c.aval.shape, c.aval.dtype) == (out_cells[k].aval.shape, out_cells[k].aval.dtype)]
+    out_cells[k].contents.add(identity for c in like for identity in c.contents.identities)
+
   evaluate(kernel.jaxpr, (), [*scalar_cells, *in_cells, *out_cells, *scratch_cells], instance)
 
   outputs = tuple(
-    write_block(m, place, y, cell.value)
-    for m, place, y, cell in zip(mapping.output_mappings, places[len(inputs) :], outputs, out_cells)
+    write_block(m, place, y, cell.value, moved=shared)
+    for m, place, y, cell, shared in zip(
+      mapping.output_mappings, places[len(inputs) :], outputs, out_cells, is_aliased, strict=True
+    )
   )
   changed = tuple(write_block(mapping.input_mappings[i], places[i], inputs[i], in_cells[i].value) for i in written)
-  kept = {k: PreviousBlock(moved[k], [*in_cells, *out_cells][k].value) for k in kept}
+  kept = {k: PreviousBlock(now[k], [*in_cells, *out_cells][k].value) for k in kept}
   return changed, (outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values()), kept)
 
 
@@ -319,11 +328,11 @@ def read_block(mapping: BlockMapping, place: BlockIndex | None, array: Any, *, f
   return lax.squeeze(block, place.squeezed)
 
 
-def write_block(mapping: BlockMapping, place: BlockIndex | None, array: Any, block: Any) -> Any:
+def write_block(mapping: BlockMapping, place: BlockIndex | None, array: Any, block: Any, *, moved: bool = False) -> Any:
   if place is None:
     return block
   block = lax.expand_dims(block, place.squeezed)
   if place.valid:
     old = refs.read(array, [place.indexer])
     block = jnp.where(_count_mask(block.shape, place.valid), block, old)
-  return refs.write(array, [place.indexer], block)[1]
+  return refs.write(array, [place.indexer], block, moved)[1]

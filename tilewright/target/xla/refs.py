@@ -71,18 +71,18 @@ def write(value: Any, transforms: Sequence[Any], new: Any, moved: bool = False) 
   return old_part, _put(value, first, new_part, moved)
 
 
-def write_where(value: Any, transforms: Sequence[Any], new: Any, mask: Any) -> tuple[Any, Any]:
+def write_where(value: Any, transforms: Sequence[Any], new: Any, mask: Any, moved: bool = False) -> tuple[Any, Any]:
   """As `write`, of the elements that a mask chooses; where integer indices repeat, the others do not count."""
   old = read(value, transforms)
   *outer, last = transforms or [None]
   if not isinstance(last, NDIndexer) or not last.int_indexer_shape:
-    return old, write(value, transforms, jnp.where(mask, new, old))[1]
+    return old, write(value, transforms, jnp.where(mask, new, old), moved)[1]
   inner = read(value, outer)
   (first, *others), order = _gather_indices(inner, last)
   ordered = inner if order is None else inner.transpose(order)
   chosen = jnp.where(mask, first, ordered.shape[0])
   put = ordered.at[(chosen, *others)].set(new, mode="drop")
-  return old, write(value, outer, put if order is None else put.transpose(np.argsort(order)))[1]
+  return old, write(value, outer, put if order is None else put.transpose(np.argsort(order)), moved)[1]
 
 
 _COMBINE = {
@@ -95,7 +95,7 @@ _COMBINE = {
 }
 
 
-def accumulate(value: Any, transforms: Sequence[Any], update: Any, kind: str = "add") -> Any:
+def accumulate(value: Any, transforms: Sequence[Any], update: Any, kind: str = "add", moved: bool = False) -> Any:
   """Add `update` where `transforms` point (or combine otherwise, see _COMBINE); where integer indices repeat, all of them count."""
   *outer, last = transforms or [None]
   inner = read(value, outer) if outer else value
@@ -105,8 +105,8 @@ def accumulate(value: Any, transforms: Sequence[Any], update: Any, kind: str = "
     arrays, order = _gather_indices(inner, last)
     ordered = inner if order is None else inner.transpose(order)
     combined = _scattered(ordered, arrays, update, kind)
-    return write(value, outer, combined if order is None else combined.transpose(np.argsort(order)))[1]
-  return write(value, transforms, _COMBINE[kind](read(inner, [last]), update))[1]
+    return write(value, outer, combined if order is None else combined.transpose(np.argsort(order)), moved)[1]
+  return write(value, transforms, _COMBINE[kind](read(inner, [last]), update), moved)[1]
 
 
 _OF_BITS = {"and": "min", "or": "max", "xor": "add"}  # what a bit of the result is of the bits that meet there
