@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.accelerate import attention, convolutions, graph, measuring, tiles
+from tilewright.accelerate import attention, autotuning, convolutions, graph, tiles
 from tilewright.accelerate.attention_calls import Rewrite
 from tilewright.accelerate.calls import Codes, insert, readable, remove_dead
 from tilewright.accelerate.costs import attention_times, depthwise_times
@@ -260,7 +260,7 @@ class _Run:
           graph.laid_out(leaf.source.shape)
       code = self._compiled(plan, name)
       if self.options.measure:
-        measured = measuring.measure(code, plan.graph, plan.tiling)
+        measured = autotuning.measure(code, plan.graph, plan.tiling)
         if measured[1] * _SLOWER > measured[0]:
           raise Refused("measured, it is slower")
     except Refused as why:

@@ -27,7 +27,7 @@ from tilewright.pallas.foreign import check_primitives
 from tilewright.pallas.primitives import AbstractRef, Primitive, ReadEffect, ShapedArray, WriteEffect, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.trace import eliminate_dead_code, is_out_leaf, out_aval, shared
-from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.pallas.trace_context import GridFrame, tracing_kernel
 from tilewright.pallas.validation import check_options
 from tilewright.runtime import _jax
 from tilewright.runtime.user_line import names_line

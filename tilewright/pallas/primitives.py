@@ -21,7 +21,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas.arity import describe_value
-from tilewright.pallas.tracing import current_frame, current_point
+from tilewright.pallas.trace_context import current_frame, current_point
 from tilewright.runtime import _jax
 from tilewright.target import xla
 

@@ -20,7 +20,7 @@ from tilewright.pallas import effects, high_types
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.foreign import own_scratch
 from tilewright.pallas.primitives import AbstractRef, Primitive, ShapedArray, TransformedRef, declare_ref_result
-from tilewright.pallas.tracing import current_frame, outside_kernel
+from tilewright.pallas.trace_context import current_frame, outside_kernel
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import source_line

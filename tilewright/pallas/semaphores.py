@@ -16,7 +16,7 @@ from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.debugging import fail_unless
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, flatten_ref, int32_scalar
-from tilewright.pallas.tracing import GridMarker, core_axes, mesh_axes
+from tilewright.pallas.trace_context import GridMarker, core_axes, mesh_axes
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import source_line

@@ -27,7 +27,7 @@ from tilewright.pallas.tpu.info import SparseCoreInfo, get_tpu_info, is_tpu_devi
 from tilewright.pallas.tpu.memory import CommonMemorySpace, MemorySpace
 from tilewright.pallas.tpu.mesh import CoreType, core_barrier
 from tilewright.pallas.tpu.params import GridDimensionSemantics
-from tilewright.pallas.tracing import core_axes
+from tilewright.pallas.trace_context import core_axes
 from tilewright.runtime import _jax
 from tilewright.tile.memory import TpuMemorySpace
 

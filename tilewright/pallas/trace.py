@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from tilewright import errors
-from tilewright.pallas import high_types, jaxprs, mapping, targets, validation
+from tilewright.pallas import block_mapping, high_types, jaxprs, targets, validation
 from tilewright.pallas.arity import check_takes
 from tilewright.pallas.content import content
 from tilewright.pallas.control import when
@@ -28,7 +28,7 @@ from tilewright.pallas.foreign import check_primitives
 from tilewright.pallas.primitives import AbstractRef, ShapedArray, program_id, program_id_p
 from tilewright.pallas.scoped import begin, is_scratch_type, ref_aval_of, shown
 from tilewright.pallas.specs import GridSpec, no_block_spec
-from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.pallas.trace_context import GridFrame, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked, BlockMapping, CostEstimate, GridMapping, Kernel
 from tilewright.tile.memory import MemoryRef, MemorySpace, TpuMemorySpace
@@ -243,12 +243,12 @@ def _trace(
     specs: Any, tree: Any, avals: Sequence[Any], paths: Sequence[str], *names: str
   ) -> list[list[BlockMapping]]:
     make = functools.partial(
-      mapping.make_block_mapping,
+      block_mapping.make_block_mapping,
       num_grid_dims=len(static_grid),
       prefetch_avals=prefetched,
       prefetch_tree=s.prefetch_tree,
     )
-    flat = zip(mapping.flatten_specs(specs, tree, *names), avals, paths, strict=True)
+    flat = zip(block_mapping.flatten_specs(specs, tree, *names), avals, paths, strict=True)
     return [
       [make(lo_spec, lo, path) for lo_spec, lo in high_types.lower_spec(one, aval, path)] for one, aval, path in flat
     ]

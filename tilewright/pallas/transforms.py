@@ -24,7 +24,7 @@ from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.debugging import debug_check_p, debug_print_p
 from tilewright.pallas.primitives import ShapedArray, int32_scalar
 from tilewright.pallas.trace import eliminate_dead_code
-from tilewright.pallas.tracing import GridFrame, tracing_kernel
+from tilewright.pallas.trace_context import GridFrame, tracing_kernel
 from tilewright.pallas.unchecked import has_tangent
 from tilewright.runtime import _jax
 from tilewright.target import xla

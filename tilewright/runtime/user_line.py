@@ -1,7 +1,7 @@
 """The line of the user's program that an error is about.
 
-Messages about what happens inside a kernel name the line of its body (`pallas.tracing`). The arguments of a call are checked before the
-body is traced: such a message names the line of the call.
+Messages about what happens inside a kernel name the line of its body (`pallas.trace_context`). The arguments of a call are checked
+before the body is traced: such a message names the line of the call.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ import numpy as np
 from tests.accelerate.error_bounds import bounds
 from tilewright import hlo
 from tilewright.accelerate import axes, emit, graph, tiles
+from tilewright.accelerate.autotuning import as_call
 from tilewright.accelerate.calls import Codes
-from tilewright.accelerate.measuring import as_call
 from tilewright.hlo.values import PaddingDim, SliceDim
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 33)

@@ -16,7 +16,7 @@ from jax import lax
 
 from tilewright.pallas.fuser import views
 from tilewright.pallas.fuser.prefetch import scalar_prefetch_p
-from tilewright.pallas.fuser.pushing import derived, same_specs, shape_of
+from tilewright.pallas.fuser.push_rules import derived, same_specs, shape_of
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, define
 from tilewright.pallas.fuser.views import UNUSED, View, covers
 from tilewright.pallas.specs import no_block_spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tilewright.pallas.fuser import pushing
+from tilewright.pallas.fuser import push_rules
 from tilewright.pallas.fuser.inlining import evaluate_equation
 from tilewright.pallas.fuser.table import Blocks, Site, define, first_used
 from tilewright.pallas.fuser.views import View, covers, repeated, whole
@@ -145,6 +145,6 @@ def _pull_bitcast(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   return [view.then((*view.block_shape, parts), lambda i: (*i, 0))]
 
 
-define(*ELEMENTWISE, pull=pull, evaluate=evaluate, push=pushing.elementwise)
-define("bitcast_convert_type", pull=_pull_bitcast, evaluate=evaluate, push=pushing.bitcast)
-define("optimization_barrier", pull=_pull_each, evaluate=_evaluate_each, push=pushing.each)
+define(*ELEMENTWISE, pull=pull, evaluate=evaluate, push=push_rules.elementwise)
+define("bitcast_convert_type", pull=_pull_bitcast, evaluate=evaluate, push=push_rules.bitcast)
+define("optimization_barrier", pull=_pull_each, evaluate=_evaluate_each, push=push_rules.each)

@@ -14,7 +14,7 @@ from jax import lax
 
 from tilewright.pallas.fuser import views
 from tilewright.pallas.fuser.inlining import evaluate_equation
-from tilewright.pallas.fuser.pushing import derived, elementwise, shape_of
+from tilewright.pallas.fuser.push_rules import derived, elementwise, shape_of
 from tilewright.pallas.fuser.table import Blocks, Site, common_view, define, first_used
 from tilewright.pallas.fuser.views import UNUSED, View, covers
 from tilewright.pallas.specs import BlockSpec, no_block_spec

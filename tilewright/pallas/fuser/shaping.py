@@ -9,7 +9,7 @@ from typing import Any
 from jax import lax
 
 from tilewright.pallas.fuser import views
-from tilewright.pallas.fuser.pushing import derived, shape_of
+from tilewright.pallas.fuser.push_rules import derived, shape_of
 from tilewright.pallas.fuser.table import Blocks, Site, define
 from tilewright.pallas.fuser.views import View, covers, is_blocked, is_squeezed, size_of
 from tilewright.pallas.specs import no_block_spec

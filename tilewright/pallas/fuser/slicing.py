@@ -14,8 +14,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from tilewright.pallas.fuser import pushing, views
-from tilewright.pallas.fuser.pushing import derived, shape_of
+from tilewright.pallas.fuser import push_rules, views
+from tilewright.pallas.fuser.push_rules import derived, shape_of
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, common_view, cut, define, is_literal
 from tilewright.pallas.fuser.views import UNUSED, View, covers, is_blocked, is_squeezed, size_of
 from tilewright.pallas.specs import no_block_spec
@@ -305,7 +305,7 @@ def _evaluate_stack(blocks: Blocks, *parts: Any) -> list[Any]:
 
 def _push_stack(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
   axis = site.params["axis"]
-  given = pushing.elementwise(site, specs, site.in_avals[0].shape)[0]
+  given = push_rules.elementwise(site, specs, site.in_avals[0].shape)[0]
   if given is no_block_spec:
     return [given]
   shape = shape_of(given, site.in_avals[0])

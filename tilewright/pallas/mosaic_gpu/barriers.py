@@ -28,7 +28,7 @@ from tilewright.pallas import effects, semaphores
 from tilewright.pallas.arity import describe_value
 from tilewright.pallas.control import when
 from tilewright.pallas.primitives import Primitive, ReadEffect, ShapedArray, WriteEffect, is_ref
-from tilewright.pallas.tracing import core_axes
+from tilewright.pallas.trace_context import core_axes
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.memory import BlockBarrier, memory_ref

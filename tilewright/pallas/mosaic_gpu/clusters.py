@@ -22,7 +22,7 @@ from tilewright.pallas import primitives, semaphores
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, arrives_at_all, barrier_arrive
 from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect
-from tilewright.pallas.tracing import core_axes
+from tilewright.pallas.trace_context import core_axes
 
 # --- work stealing -----------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from tilewright.pallas.mosaic_gpu.layouts import SomeLayout, layout_cast
 from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.mosaic_gpu.products import product
 from tilewright.pallas.scoped import run_scoped
-from tilewright.pallas.tracing import core_axes
+from tilewright.pallas.trace_context import core_axes
 
 
 def tcgen05_mma(

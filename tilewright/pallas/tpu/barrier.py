@@ -12,7 +12,7 @@ from typing import Any
 from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.primitives import Primitive, declare_ref_result, not_differentiable
-from tilewright.pallas.tracing import current_frame
+from tilewright.pallas.trace_context import current_frame
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
 from tilewright.tile.memory import SemaphoreType

@@ -19,7 +19,7 @@ from tilewright.pallas.arity import check_takes
 from tilewright.pallas.primitives import num_programs_p, program_id_p
 from tilewright.pallas.scoped import run_scoped_p
 from tilewright.pallas.specs import BlockSpec
-from tilewright.pallas.tracing import GridFrame, GridPoint, tracing_kernel
+from tilewright.pallas.trace_context import GridFrame, GridPoint, tracing_kernel
 from tilewright.runtime import _jax
 from tilewright.tile.grid import source_line
 

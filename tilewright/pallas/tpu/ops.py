@@ -14,7 +14,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.pallas import primitives
-from tilewright.pallas.mapping import check_memory_space
+from tilewright.pallas.block_mapping import check_memory_space
 from tilewright.pallas.primitives import Primitive, ReadEffect, TransformedRef
 from tilewright.runtime import _jax
 from tilewright.target import xla

@@ -37,7 +37,7 @@ from tilewright.pallas.tpu.buffered_ref import BufferedRef, add_if
 from tilewright.pallas.tpu.grid_scope import call_in_grid, index_map_in_grid
 from tilewright.pallas.tpu.params import Tiling
 from tilewright.pallas.tpu.pipeline_grid import PipelineGrid, canonical_sizes, partition
-from tilewright.pallas.tracing import GridPoint, current_frame
+from tilewright.pallas.trace_context import GridPoint, current_frame
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked, Buffered, RevisitMode, Squeezed
 from tilewright.tile.memory import MemorySpace

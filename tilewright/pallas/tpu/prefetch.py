@@ -20,7 +20,7 @@ from tilewright.pallas.tpu import pipeline
 from tilewright.pallas.tpu.buffered_ref import BufferedRef
 from tilewright.pallas.tpu.params import Tiling
 from tilewright.pallas.tpu.pipeline_grid import partition
-from tilewright.pallas.tracing import in_kernel
+from tilewright.pallas.trace_context import in_kernel
 
 
 def emit_pipeline_with_async_prefetch(

@@ -26,7 +26,7 @@ from jax.extend import random as jex_random
 from tilewright import errors
 from tilewright.pallas import effects
 from tilewright.pallas.primitives import Primitive, ShapedArray, not_differentiable, program_id
-from tilewright.pallas.tracing import current_frame
+from tilewright.pallas.trace_context import current_frame
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.memory import TpuMemorySpace

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright.target.cpu import contraction, effects, reductions, top_k
-from tilewright.target.llvm import arithmetic, control, gathering, operand_indices, sorting
+from tilewright.target.llvm import arithmetic, control, gather_scatter, operand_indices, sorting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.dots import DeferredContraction, accumulator_of
@@ -284,10 +284,10 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "pad": _pad,
   "recast": _recast,
   "dynamic_update_slice": _dynamic_update_slice,
-  "gather": gathering.prepare,
-  "gather_load": gathering.prepare,
-  "scatter": gathering.scatter,
-  "scatter_store": gathering.scatter_store,
+  "gather": gather_scatter.prepare,
+  "gather_load": gather_scatter.prepare,
+  "scatter": gather_scatter.scatter,
+  "scatter_store": gather_scatter.scatter_store,
   "sort": sorting.sort,
   "top_k": top_k.top_k,
   **control.STATEMENTS,

@@ -21,7 +21,7 @@ from llvmlite import ir
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
-from tilewright.target.llvm.gathering import memory_behind
+from tilewright.target.llvm.gather_scatter import memory_behind
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID

@@ -26,7 +26,7 @@ from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.layout import LANES, Layout
 from tilewright.layout.plan import relayout
 from tilewright.layout.shared import shared_tiled
-from tilewright.target.llvm import gathering, operand_indices
+from tilewright.target.llvm import gather_scatter, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.arithmetic import cost as op_cost
 from tilewright.target.llvm.arithmetic import rounded
@@ -551,7 +551,7 @@ class BlockCode(Passes):
     """How many uses read a tile where it is: gathers from memory, products of blocks in shared memory."""
     uses = [(user, i) for user in self.users.get(v, []) for i, operand in enumerate(user.operands) if operand is v]
     found = sum(user.name in IN_PLACE and IN_PLACE[user.name](self, user, i) for user, i in uses)
-    if gathering.memory_behind(self, v) is not None:
+    if gather_scatter.memory_behind(self, v) is not None:
       found += sum(user.name == "gather" and i == 0 for user, i in uses)
     return found
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm import gathering
+from tilewright.target.llvm import gather_scatter
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I1, I32, VOID
@@ -49,7 +49,7 @@ def combine_at(b: ir.IRBuilder, pointer: ir.Value, dtype: Any, kind: str, value:
   b.position_at_end(again)
   seen = b.phi(bits)
   seen.add_incoming(first, before)
-  new = gathering.combined(b, kind, dtype, _from_bits(b, seen, dtype), value)
+  new = gather_scatter.combined(b, kind, dtype, _from_bits(b, seen, dtype), value)
   tried = b.cmpxchg(pointer, seen, _to_bits(b, new, dtype), "monotonic", "monotonic")
   seen.add_incoming(b.extract_value(tried, 0), b.block)
   b.cbranch(b.extract_value(tried, 1), done, again)
@@ -106,7 +106,7 @@ def _one(
   code: BlockCode, access: Access, view: View, kind: str, index: list[Index], value: Value, other: Value, old: View
 ) -> None:
   b, dtype = code.b, view.dtype
-  place, inside = gathering.place_of(code, access, index)
+  place, inside = gather_scatter.place_of(code, access, index)
   pointer, in_array = views.pointer_to(b, view, place)
   with b.goto_entry_block():
     found = b.alloca(ty.register_type(dtype))
@@ -147,12 +147,12 @@ def _in_order(code: BlockCode, access: Access, kind: str, value: Value, view: Vi
   overlap = any(access.sizes[a] > 1 for a in access.axes)  # else an element of memory always belongs to the same thread
 
   def one(index: list[Index]) -> None:
-    place, inside = gathering.place_of(code, access, index)
+    place, inside = gather_scatter.place_of(code, access, index)
     _, in_array = views.pointer_to(b, view, place)
     with _where(b, [inside, in_array]), code.scope():
       new = code.value_at(value, index, 1)
       if kind != "set":
-        new = gathering.combined(b, kind, view.dtype, code.load(view, place, 1), new)
+        new = gather_scatter.combined(b, kind, view.dtype, code.load(view, place, 1), new)
       code.store(view, place, new)
 
   def run(left: Sequence[int], own: list[Index]) -> None:
@@ -171,7 +171,7 @@ def _in_order(code: BlockCode, access: Access, kind: str, value: Value, view: Vi
 
 def _combine(code: BlockCode, access: Access, kind: str, value: Value, view: View) -> None:
   def one(index: list[Index]) -> None:
-    place, inside = gathering.place_of(code, access, index)
+    place, inside = gather_scatter.place_of(code, access, index)
     pointer, in_array = views.pointer_to(code.b, view, place)
     with _where(code.b, [inside, in_array]), code.scope():
       combine_at(code.b, pointer, view.dtype, kind, code.value_at(value, index, 1))
@@ -192,7 +192,7 @@ def _replace(code: BlockCode, access: Access, value: Value, view: View) -> None:
   )
 
   def visit(index: list[Index], use: Any) -> None:
-    place, inside = gathering.place_of(code, access, index)
+    place, inside = gather_scatter.place_of(code, access, index)
     with _where(b, [inside]), code.scope():
       use(Index(_linear(b, place, strides)), place, b.trunc(_number(b, access, index), I32))
 

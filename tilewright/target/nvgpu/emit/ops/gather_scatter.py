@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.target.llvm import gathering
+from tilewright.target.llvm import gather_scatter
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.ops import atomics, sorting, user_asm
@@ -24,7 +24,7 @@ def _in_memory(code: BlockCode, op: Op) -> set[Any]:
   reads: set[Any] = set()
   for v in op.operands:
     if isinstance(v.type, TileType) and not v.type.is_scalar:
-      behind = gathering.memory_behind(code, v)
+      behind = gather_scatter.memory_behind(code, v)
       reads.add((code.in_memory(v) if behind is None else behind).base)
     elif isinstance(v.type, RefType):
       view = views.view_of(code.memory_of(v))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright.target.llvm import gathering
+from tilewright.target.llvm import gather_scatter
 from tilewright.target.llvm.loops import Index, div_rem, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.sorting import key_bits, sort_key
@@ -62,7 +62,7 @@ def top_k(code: BlockCode, op: Op) -> None:
 
 
 def _memory(code: BlockCode, v: Value) -> Memory:
-  return gathering.memory_behind(code, v) or code.in_memory(v)
+  return gather_scatter.memory_behind(code, v) or code.in_memory(v)
 
 
 def _move(
