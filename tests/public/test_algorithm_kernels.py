@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import algorithm_linear_algebra  # noqa: F401  (each adds its programs to the list)
+import algorithm_selection  # noqa: F401
+import algorithm_sequences  # noqa: F401
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from algorithm_kernels import PROGRAMS
+from algorithm_programs import PROGRAMS
 
 FULL_SIZE = [p for p in PROGRAMS if p.dtype.itemsize == 4]
 
