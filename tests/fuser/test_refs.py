@@ -121,7 +121,7 @@ def test_the_spec_of_a_ref_is_the_part_that_a_block_uses():
   [
     (lambda ref, x: ref[...].sum(0) + write_and_return(ref, x), "another part of the same ref"),
     (lambda ref, x: ref[...][::-1] + write_and_return(ref, x), "another part of the same ref"),
-    (lambda ref, x: (swap(ref, (slice(0, 2),), x[:2]), x)[1], "does not follow from the outputs"),
+    (lambda ref, x: (swap(ref, (slice(0, 2),), x[:2]), x)[1], "do not follow from the outputs"),
     (lambda ref, x: (jax.debug.print("{}", x.sum()), x)[1], "effect"),
   ],
 )
