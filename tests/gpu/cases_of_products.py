@@ -234,7 +234,7 @@ def scaled(recipe: str, rows: int, both: bool, k: int = 256) -> Answer:
 
 def scaled_one_after_the_other(recipe: str) -> Answer:
   """As of large arrays: CTAs take several points of the grid, and stages of shared memory are used many times."""
-  with mock.patch.object(gpu_dot, "_NUM_SMS", 1), mock.patch.object(matmul_plans, "_MULTIPROCESSORS", 2):
+  with mock.patch.object(gpu_dot, "_NUM_SMS", 1), mock.patch.object(matmul_plans, "_NUM_SMS", 2):
     return scaled(recipe, 512, both=True, k=1024)
 
 

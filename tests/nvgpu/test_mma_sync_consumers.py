@@ -79,7 +79,7 @@ def test_a_stage_may_have_a_part_of_a_step(orientation):
 def test_a_box_has_no_more_rows_than_the_copy_engine_copies(orientation, arch):
   f = contraction(orientation, (512, 16, 16), dtype=F32)
   args, wanted = operands(orientation, 512, 16, 64)
-  assert plan_of(f, args, arch).maps[0].box == (tma.MOST_ROWS,)
+  assert plan_of(f, args, arch).maps[0].box == (tma.MAX_BOX_ROWS,)
   check(f, args, wanted, arch)
 
 
@@ -88,7 +88,7 @@ def test_so_it_has_where_warpgroups_multiply(orientation):
   """k of an operand may run down 320 rows."""
   f = contraction(orientation, (64, 64, 320), dtype=F32)
   args, wanted = operands(orientation, 64, 64, 640)
-  assert all(max(m.box) <= tma.MOST_ROWS for m in plan_of(f, args, "sm_90a").maps)
+  assert all(max(m.box) <= tma.MAX_BOX_ROWS for m in plan_of(f, args, "sm_90a").maps)
   check(f, args, wanted, "sm_90a")
 
 

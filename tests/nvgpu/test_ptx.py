@@ -46,7 +46,7 @@ def test_every_kernel_is_compiled_without_a_device(name):
 
 
 def test_no_sums_of_two_numbers_of_16_bits_are_left_to_assemblers_that_get_them_wrong():
-  """See `ptx.with_single_sums`: LLVM adds the numbers of neighbours two at a time, of which the low one adds nothing."""
+  """See `ptx.with_single_adds`: LLVM adds the numbers of neighbours two at a time, of which the low one adds nothing."""
 
   def kernel(x_ref, o_ref):
     o_ref[...] = (x_ref[...] + jax.lax.broadcasted_iota(jnp.int16, (64,), 0)) % 17

@@ -190,7 +190,7 @@ def test_both_sides_scaled_in_blocks_of_128_rows(recipe, count, n, k, monkeypatc
   """The left operand is decoded in registers; blocks hang over on both sides. With one SM, a CTA takes both
   points of the grid: what it fetches for the second is not taken for the first one's. Scales of MXFP8 come together in four steps, and
   threads copy them in three."""
-  monkeypatch.setattr(matmul_plans, "_MULTIPROCESSORS", count)
+  monkeypatch.setattr(matmul_plans, "_NUM_SMS", count)
   # No two scales alike.
   far = lambda rows: 2.0 ** np.random.default_rng(2).integers(-9, 9, (rows, k // 32)).repeat(32, 1)
   holds(*(numerics.quantize(normal(rows, k, seed=rows) * far(rows), recipe) for rows in (130, n)))

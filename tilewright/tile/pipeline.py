@@ -13,7 +13,7 @@ _PRODUCTS = (WGMMA, MMA_SYNC)
 # Who brings an operand: TMA; all threads by cp.async; threads that load or compute it and store it to shared memory; or it is computed in
 # the registers of those who multiply.
 _ENGINES = (TMA, CP_ASYNC, THREADS, REGISTERS)
-_MOST_STAGES = 32
+_MAX_STAGES = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Pipeline:
 
   def __post_init__(self) -> None:
     object.__setattr__(self, "engines", tuple(self.engines))
-    if self.stages is not None and (not isinstance(self.stages, int) or not 2 <= self.stages <= _MOST_STAGES):
-      raise errors.GridError(f"pipeline: stages: expected a number from 2 to {_MOST_STAGES}, got {self.stages!r}.")
+    if self.stages is not None and (not isinstance(self.stages, int) or not 2 <= self.stages <= _MAX_STAGES):
+      raise errors.GridError(f"pipeline: stages: expected a number from 2 to {_MAX_STAGES}, got {self.stages!r}.")
     if len(self.engines) != 2 or any(engine not in (None, *_ENGINES) for engine in self.engines):
       raise errors.GridError(
         f"pipeline: engines: expected one for each operand, of {', '.join(_ENGINES)}, got {self.engines!r}."

@@ -27,7 +27,7 @@ from tilewright.hlo.passes.device_values import device_groups
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.shape import Shape
 
-_MOST = 200  # instructions that a value is traced through
+_MAX_TRACED = 200  # instructions that a value is traced through
 _ALONE = frozenset({"all-reduce", "all-gather", "reduce-scatter", "all-to-all"})
 _SAME = frozenset({"minimum", "maximum", "and", "or"})
 
@@ -104,7 +104,7 @@ def _is_equal(value: Instruction, groups: Groups, module: Module) -> bool:
     if top in seen:
       continue
     seen.add(top)
-    if len(seen) > _MOST:
+    if len(seen) > _MAX_TRACED:
       return False
     if top.opcode in ("constant", "iota"):
       continue

@@ -37,8 +37,8 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.distribution import (
-  MOST_REGISTERS,
-  MOST_SUMS,
+  MAX_ACCUMULATORS,
+  MAX_VALUE_REGISTERS,
   Distribution,
   Held,
   distribute,
@@ -193,8 +193,8 @@ class BlockCode(Passes):
   def fits(self, layout: Layout) -> bool:
     """Whether a thread has enough registers for a layout; inferred layouts may take more than ordinary ones."""
     if self.inferred is not None or layout in self.layouts.values():
-      return layout.num_registers <= MOST_SUMS
-    return layout.num_registers <= MOST_REGISTERS
+      return layout.num_registers <= MAX_ACCUMULATORS
+    return layout.num_registers <= MAX_VALUE_REGISTERS
 
   def layout_of(self, v: Value) -> Layout | None:
     """The layout of a tile if it is kept in registers; None if it is too large for that, or has no elements."""

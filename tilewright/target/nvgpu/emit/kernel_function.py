@@ -44,10 +44,10 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eighth of them
-_MOST_BLOCKS = (
+_MAX_GRID_BLOCKS = (
   1 << 31
 ) - 1  # of a launch along the first dimension (CUDA C programming guide, table of compute capabilities)
-MOST_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
+MAX_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
 
@@ -275,12 +275,12 @@ class Frame:
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
     b.branch(self.buffers)
     code.buffers.branch(self.start)
-    if launch.launched_blocks > _MOST_BLOCKS:
+    if launch.launched_blocks > _MAX_GRID_BLOCKS:
       raise errors.ResourceExhaustedError(
         f"The kernel '{self.kernel.name}' has {launch.launched_blocks} instances, which exceed available CTAs: a grid of a GPU"
-        f" has at most {_MOST_BLOCKS}. Use larger blocks, or make a dimension of the grid a loop in the kernel."
+        f" has at most {_MAX_GRID_BLOCKS}. Use larger blocks, or make a dimension of the grid a loop in the kernel."
       )
-    if launch.workspace_bytes > MOST_WORKSPACE:
+    if launch.workspace_bytes > MAX_WORKSPACE:
       raise errors.ResourceExhaustedError(
         f"The kernel '{self.kernel.name}' exceeds available shared memory, {code.arch.shared_bytes} bytes on {code.arch.name}, and global "
         f"memory cannot take its place: {launch.launched_blocks} CTAs would need {launch.workspace_bytes} bytes of it. "

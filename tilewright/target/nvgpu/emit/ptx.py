@@ -47,13 +47,13 @@ def to_ptx(text: str, arch: Arch, module: Any = None) -> str:
   """Write LLVM IR as PTX, from a module that was optimised already if there is one: that one is left as it is."""
   with jit.lock:
     module = optimised(text, arch) if module is None else module.clone()
-    return with_single_sums(_machine_for(text, arch).emit_assembly(module))
+    return with_single_adds(_machine_for(text, arch).emit_assembly(module))
 
 
 _SUM_OF_TWO = re.compile(r"add\.([su]16)x2\s+(%\w+), (\S+), (\S+);")
 
 
-def with_single_sums(ptx: str) -> str:
+def with_single_adds(ptx: str) -> str:
   """PTX in which each packed addition of two 16-bit integers (`add.s16x2`) is two instructions.
 
   The ptxas of CUDA 13.0, which is in drivers of that version, takes the wrong half of a constant where only the high half of such a sum is

@@ -17,9 +17,9 @@ from tilewright.target.llvm.types import I64
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks, l2_hints
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
-from tilewright.target.nvgpu.emit.distribution import MOST_REGISTERS, ordinary
+from tilewright.target.nvgpu.emit.distribution import MAX_VALUE_REGISTERS, ordinary
 from tilewright.target.nvgpu.emit.grid_loop import Meetings, Points
-from tilewright.target.nvgpu.emit.kernel_function import MOST_WORKSPACE, Frame, Launch
+from tilewright.target.nvgpu.emit.kernel_function import MAX_WORKSPACE, Frame, Launch
 from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.pipeline import matmul_pipeline
 from tilewright.target.nvgpu.emit.units import cp_async, threads, tma
@@ -55,7 +55,7 @@ def emit_kernel(
   pipeline: Pipeline | None = None,
 ) -> tuple[str, Launch]:
   """The LLVM IR of a kernel, and how to launch it: see `nvgpu.CompilerParams` for what a user may say."""
-  buffers.check(kernel, MOST_WORKSPACE, "a launch")
+  buffers.check(kernel, MAX_WORKSPACE, "a launch")
   rewrite(kernel.body, algebraic_rewrites.RULES)
   parallel = tuple(parallel_dims(kernel))
   if kernel.warpgroups == 1 and _num_warps(kernel, num_warps) not in (None, threads.GROUP // threads.WARP):
@@ -208,7 +208,7 @@ def layouts(kernel: NativeKernel, arch: Arch, launch: Launch) -> list[tuple[str,
     (op, v) for op in walk(kernel.body.body) for v in op.results if isinstance(v.type, TileType) and v.type.shape
   ]
   plain = [(op, v, ordinary(v.tile.shape, lanes, num_warps)) for op, v in tiles if v.tile.size]
-  return [(f"{op.name} : {v.type}", op.loc, own) for op, v, own in plain if own.num_registers <= MOST_REGISTERS]
+  return [(f"{op.name} : {v.type}", op.loc, own) for op, v, own in plain if own.num_registers <= MAX_VALUE_REGISTERS]
 
 
 def _pipeline(

@@ -24,7 +24,7 @@ from tilewright.tile.ops import OPS
 from tilewright.tile.types import RefType
 
 State = Mapping[Op, int]  # products → how many have been started after each, at least
-_MOST = 16  # larger numbers are not told apart
+_MAX_PENDING = 16  # larger numbers are not told apart
 WAITS = (MMA_WAIT, "await_products")
 
 
@@ -75,7 +75,7 @@ def follow(block: Block, visit: Visit, state: State | None = None) -> State:
     if (pending := pending_for(state, _needed(block, op, number))) is not None:
       state = after_wait(state, pending)
     if op.name == MMA:
-      state = {**{other: min(newer + 1, _MOST) for other, newer in state.items()}, op: 0}
+      state = {**{other: min(newer + 1, _MAX_PENDING) for other, newer in state.items()}, op: 0}
     elif op.name in WAITS:
       state = after_wait(state, op.attrs["pending"])
     elif OPS[op.name].is_choice:

@@ -11,7 +11,7 @@ queue of asynchronous work has an entry in it: copies that arrive at a barrier, 
 
 Two accesses race if they share an element, one writes, and the second does not know of the first. Then no order of the warpgroups matters:
 a race that is found is one in every run. A value that is not static (a slot that is read from memory, a trip count given by an operand)
-ends the simulation of that warpgroup, and what follows is not checked. Nor is what comes after `_MOST_OPS` ops: rings wrap around long
+ends the simulation of that warpgroup, and what follows is not checked. Nor is what comes after `_MAX_OPS` ops: rings wrap around long
 before.
 
 A wait is for a phase by its parity. So a barrier must not end a phase before all waiters have observed the previous one.
@@ -46,7 +46,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.ops import OPS, refs_read, refs_written
 from tilewright.tile.types import SemaphoreArrayType, TileType
 
-_MOST_OPS = 4000  # of all warpgroups together: some tens of milliseconds
+_MAX_OPS = 4000  # of all warpgroups together: some tens of milliseconds
 # Other accesses are of parts that are not known, or atomic.
 _TRACKED = ("load", "window_load", "store", "window_store", "copy")
 _LOADS = ("load", "window_load")
@@ -134,7 +134,7 @@ class _Run:
     self.barriers: dict[Hashable, _Barrier] = {}
     self.accesses: dict[Hashable, dict[Box, list[Access]]] = {}
     self.meeting: dict[int, Op] = {}
-    self.left, self.is_complete = _MOST_OPS, True
+    self.left, self.is_complete = _MAX_OPS, True
 
   def run(self) -> None:
     waiting = {wg: self._warpgroup(wg) for wg in range(self.kernel.warpgroups)}

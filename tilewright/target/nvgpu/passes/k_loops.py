@@ -29,7 +29,7 @@ _LONG = 0.5  # of shared memory, that both operands take: with less, there is ro
 _LONGER = (
   4 << 20
 )  # bytes of operands that tensor cores do not multiply: a copy in global memory is faster, as long as it is small
-_MOST_SUMS = 32768  # elements of the result: more would not stay in registers, round by round
+_MAX_ACCUMULATORS = 32768  # elements of the result: more would not stay in registers, round by round
 _ROUND = 48 << 10  # bytes of both operands that a round multiplies, at most
 _PIECES = (128, 64, 32, 16)  # k of a round
 _ROUNDS = 4  # at least, so that copies run ahead
@@ -115,7 +115,7 @@ def _piece(kernel: NativeKernel, op: Op, arch: Arch) -> int | None:
     return None
   k, sizes = _depth(op), [v.tile.size * v.tile.dtype.itemsize for v in op.operands]
   result, most = op.result.tile, _LONG * arch.shared_bytes if dot_kinds.has_tensor_cores(arch, op) else _LONGER
-  if k < _DEPTH or result.size > _MOST_SUMS or sum(sizes) <= most:
+  if k < _DEPTH or result.size > _MAX_ACCUMULATORS or sum(sizes) <= most:
     return None
   if min(result.shape) <= _FEW and all(dims[0] == 1 for dims in op.attrs["contract"]):
     return None

@@ -40,7 +40,7 @@ from tilewright.target.nvgpu.emit.units import mma_sync
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.mma_sync import MmaDistribution
 from tilewright.target.nvgpu.emit.units.threads import GROUP, WARP
-from tilewright.target.nvgpu.emit.units.tma import MOST_DIMS, SWIZZLE_BYTES, TensorMap, most_rows
+from tilewright.target.nvgpu.emit.units.tma import MAX_DIMS, SWIZZLE_BYTES, TensorMap, most_rows
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS, WgmmaDistribution
 from tilewright.target.nvgpu.passes import grid_accumulation, plans
 from tilewright.target.nvgpu.passes.grid_accumulation import (
@@ -59,15 +59,15 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.pipeline import CP_ASYNC, MMA_SYNC, REGISTERS, THREADS, TMA, WGMMA, Pipeline
 
-_MOST_STAGES = {"wgmma": 10, "computed": 4, "boxed": 8, "mma": 5}
-_MOST_NEIGHBOURS = 4  # CTAs on an SM
-_FEWEST_DEEP = 32  # a part of a step, so that waiting for it is a small part of the work
+_MAX_STAGES = {"wgmma": 10, "computed": 4, "boxed": 8, "mma": 5}
+_MAX_CTAS_PER_SM = 4  # CTAs on an SM
+_MIN_DEPTH = 32  # a part of a step, so that waiting for it is a small part of the work
 _ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
 _DEPTH = 64  # of a contraction of halves: a row of 128 bytes
-_MOST_SUMS = 128 * 256  # of two warpgroups: 128 in each thread
-_MOST_AHEAD = 2  # steps before which blocks are asked for that operands in registers are computed from
+_MAX_ACCUMULATORS = 128 * 256  # of two warpgroups: 128 in each thread
+_MAX_PREFETCHED_STEPS = 2  # steps before which blocks are asked for that operands in registers are computed from
 _RESERVED = 2048  # bytes of shared memory for barriers and alignment
-_MULTIPROCESSORS = 132  # of an H100 or H200; with more or fewer, blocks that take several points have less even shares
+_NUM_SMS = 132  # of an H100 or H200; with more or fewer, blocks that take several points have less even shares
 
 
 @dataclasses.dataclass(frozen=True)
@@ -485,7 +485,7 @@ def register_plan(problem: Problem) -> RegisterPlan | None:
   if problem.cluster.size > 1:
     return None
   (left, right), (m, n, k) = c.sides, c.block
-  if c.itemsize != 2 or not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MOST_SUMS or k % _DEPTH:
+  if c.itemsize != 2 or not arch.has_wgmma or m not in (128, 256) or n % 32 or m * n > _MAX_ACCUMULATORS or k % _DEPTH:
     return None
   if any(s.position is not None or not s.k_is_last for s in c.sides) or {*left.inputs} & {*right.inputs}:
     return None
@@ -495,9 +495,9 @@ def register_plan(problem: Problem) -> RegisterPlan | None:
     return None
   # A CTA has all registers of an SM. Where it takes several points, copies for the next one are under way early.
   points = math.prod(int(kernel.mapping.grid[d] or 1) for d in parallel_dims(kernel))
-  resident = _MULTIPROCESSORS if points > _MULTIPROCESSORS and c.num_steps >= _MOST_AHEAD else None
+  resident = _NUM_SMS if points > _NUM_SMS and c.num_steps >= _MAX_PREFETCHED_STEPS else None
   made: list[RegisterPlan] = []
-  for stages, *ahead in itertools.product((4, 3, 2), *[range(_MOST_AHEAD, 0, -1)] * 2):
+  for stages, *ahead in itertools.product((4, 3, 2), *[range(_MAX_PREFETCHED_STEPS, 0, -1)] * 2):
     # Where the last slice of a step finds a free stage, of all steps up to it but so many are multiplied.
     behind = -(-stages // (k // _DEPTH))
     sources = tuple(_sources(kernel, c, blocks, early + behind, early) for blocks, early in zip(staged, ahead))
@@ -544,7 +544,7 @@ def warpgroup_plan(problem: Problem) -> WarpgroupPlan | None:
     deeper = dataclasses.replace(plan, stages=plan.stages + 1)
     if plan.blocks and plan.block_stages <= plan.stages:
       deeper = dataclasses.replace(plan, block_stages=plan.block_stages + 1)
-    most = _MOST_STAGES["computed" if computed else "wgmma"]
+    most = _MAX_STAGES["computed" if computed else "wgmma"]
     if deeper.shared_bytes > arch.shared_bytes - _RESERVED or deeper.stages > most:
       break
     plan = deeper
@@ -626,19 +626,19 @@ def boxed_warp_plan(problem: Problem) -> BoxedWarpPlan | None:
   if c.itemsize != 2 or not arch.has_tma or arch.has_wgmma or distribution is None or k % mma_sync.DEPTH:
     return None
   arrays = [kernel.mapping.block_mappings[s.position].array_aval for s in c.sides if s.position is not None]
-  if len(arrays) < 2 or any(len(a.shape) > MOST_DIMS for a in arrays):
+  if len(arrays) < 2 or any(len(a.shape) > MAX_DIMS for a in arrays):
     return None
   refs = [kernel.body.params[kernel.mapping.num_prefetch + s.position].ref for s in c.sides if s.position is not None]
   may_be_parted = all(given_layout(ref) is None for ref in refs)
   depths = [
     d
     for d in range(mma_sync.DEPTH, k + 1, mma_sync.DEPTH)
-    if d == k or (may_be_parted and d >= _FEWEST_DEEP and k % d == 0)
+    if d == k or (may_be_parted and d >= _MIN_DEPTH and k % d == 0)
   ]
   made = [_boxed_stages(kernel, c, arch, distribution, depth) for depth in depths]
   # Whole steps, if they leave room for another CTA; else parts whose rows are wide, since a box has one row's width.
   key = lambda p: (
-    *(min(arch.shared_bytes // p.shared_bytes, _most_neighbours(c), 2), min(p.stages, _ENOUGH_STAGES)),
+    *(min(arch.shared_bytes // p.shared_bytes, _max_ctas_per_sm(c), 2), min(p.stages, _ENOUGH_STAGES)),
     *(p.depth == k, min(own.swizzle_bytes for own in p.maps), p.depth),
   )
   plan = max((p for p in made if p.stages >= 2), key=key, default=None)
@@ -661,15 +661,15 @@ def _boxed_stages(
     swizzle = next(size for size in (128, 64, 32) if row_bytes % size == 0)
     maps.append(_tensor_map(kernel, side, c, depth, swizzle=swizzle))
   plan = BoxedWarpPlan(c, distribution, (maps[0], maps[1]), 1, depth)
-  fitting = [(arch.shared_bytes // n - _RESERVED) // plan.shared_bytes for n in range(_most_neighbours(c), 0, -1)]
+  fitting = [(arch.shared_bytes // n - _RESERVED) // plan.shared_bytes for n in range(_max_ctas_per_sm(c), 0, -1)]
   stages = next((n for n in fitting if n >= _ENOUGH_STAGES), fitting[-1])
-  return dataclasses.replace(plan, stages=min(_MOST_STAGES["boxed"], stages))
+  return dataclasses.replace(plan, stages=min(_MAX_STAGES["boxed"], stages))
 
 
-def _most_neighbours(c: Contraction) -> int:
+def _max_ctas_per_sm(c: Contraction) -> int:
   """CTAs that shall share an SM, so that those which wait leave it to others: as their sums take registers."""
   m, n, _ = c.block
-  return max(1, min(_MOST_NEIGHBOURS, _MOST_SUMS // (m * n)))
+  return max(1, min(_MAX_CTAS_PER_SM, _MAX_ACCUMULATORS // (m * n)))
 
 
 def warp_plan(problem: Problem) -> WarpPlan | None:
@@ -685,7 +685,7 @@ def warp_plan(problem: Problem) -> WarpPlan | None:
   ):
     return None
   blocks = tuple(SharedBlock(side.shape[0], side.shape[1] * c.itemsize // PIECE) for side in c.sides)
-  stages = min(_MOST_STAGES["mma"], (arch.shared_bytes - _RESERVED) // sum(block.nbytes for block in blocks))
+  stages = min(_MAX_STAGES["mma"], (arch.shared_bytes - _RESERVED) // sum(block.nbytes for block in blocks))
   return WarpPlan(c, distribution, blocks, stages) if stages >= 2 else None  # type: ignore[arg-type]
 
 

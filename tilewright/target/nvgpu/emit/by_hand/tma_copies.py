@@ -7,7 +7,7 @@ other layouts the tensor map may describe the array with more dimensions. With b
     tensor map                 an array of (rows / 8, columns / 64, 8, 64), of which the box is (8, 4, 8, 64)
 
 so that one request copies all of it. That requires a part that begins at a multiple of 8 rows and 64 columns, in an array that such tiles
-divide; otherwise each tile is a box of its own, up to `_MOST_BOXES`. Out-of-bounds elements arrive as zero, or are dropped.
+divide; otherwise each tile is a box of its own, up to `_MAX_BOXES`. Out-of-bounds elements arrive as zero, or are dropped.
 
 Other parts have no boxes: arrays whose row stride is not a multiple of sixteen bytes, parts whose rows are not contiguous, steps.
 """
@@ -33,8 +33,8 @@ from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import Array, View, multiple
 from tilewright.tile.ir import Op, Value
 
-_MOST_BOXES = 16
-_MOST_ALONG = 256  # elements of a box along one dimension
+_MAX_BOXES = 16
+_MAX_BOX_ELEMENTS = 256  # elements of a box along one dimension
 _ALIGNED = 128  # bytes: where a box begins in shared memory
 _STRIDE = 16  # bytes, of which the distances between rows are multiples
 
@@ -81,14 +81,14 @@ def plan(array: View, shared: View, shape: tuple[int, ...]) -> Boxes | None:
     return None
   axis_of = {a.dim: axis for axis, a in enumerate(array.along)}
   rest = [d for d in found if d not in boxed]
-  if math.prod(d.size for d in rest) > _MOST_BOXES:
+  if math.prod(d.size for d in rest) > _MAX_BOXES:
     return None
   # Axes that no digit of the box is of have a dimension too, along which the box is one element.
   alone = [axis for axis in range(len(home.shape)) if axis not in {axis_of[d.dim] for d in boxed}]
   # Axis, place, size of the box, from the outermost on
   dims: list[tuple[int, int, int]] = [(axis, 1, 1) for axis in alone]
   dims += [(axis_of[d.dim], d.place, d.size) for d in reversed(boxed)]
-  if len(dims) > tma.MOST_DIMS:
+  if len(dims) > tma.MAX_DIMS:
     return None
   last = {axis: max(place for own, place, _ in dims if own == axis) for axis, _, _ in dims}
   sizes = tuple(home.shape[axis] // place if place == last[axis] else size for axis, place, size in dims)
@@ -149,10 +149,10 @@ def _begins_at(layout: SharedLayout, axis: int, start: int) -> int:
 
 def _split(digit: _Digit, grain: int) -> list[_Digit]:
   """A digit as two, if it is too long for a box; the first goes in multiples of sixteen bytes where it is the innermost."""
-  if digit.size <= _MOST_ALONG:
+  if digit.size <= _MAX_BOX_ELEMENTS:
     return [digit]
   least = grain if digit.move == 1 else 1
-  inner = next((n for n in range(_MOST_ALONG, 0, -1) if digit.size % n == 0 and n % least == 0), digit.size)
+  inner = next((n for n in range(_MAX_BOX_ELEMENTS, 0, -1) if digit.size % n == 0 and n % least == 0), digit.size)
   return [
     dataclasses.replace(digit, size=inner),
     _Digit(digit.dim, digit.place * inner, digit.size // inner, digit.move * inner),
@@ -164,7 +164,7 @@ def _boxed(array: View, digits: Sequence[_Digit], swizzle: int) -> list[_Digit] 
   first, itemsize, home = digits[0], array.dtype.itemsize, array.home
   assert isinstance(home, Array)
   width = first.size * itemsize
-  if (first.dim, first.place, first.move) != (array.along[-1].dim, 1, 1) or first.size > _MOST_ALONG:
+  if (first.dim, first.place, first.move) != (array.along[-1].dim, 1, 1) or first.size > _MAX_BOX_ELEMENTS:
     return None
   if width % _STRIDE or (swizzle and width != swizzle):
     return None
@@ -174,9 +174,9 @@ def _boxed(array: View, digits: Sequence[_Digit], swizzle: int) -> list[_Digit] 
     axis = next(axis for axis, a in enumerate(array.along) if a.dim == digit.dim)
     is_whole = home.shape[axis] % digit.place == 0 and multiple(array.along[axis].start) % digit.place == 0
     dims = len(found) + 1 + len({*range(len(home.shape))} - {_axis(array, d.dim) for d in (*found, digit)})
-    if digit.move != after or digit.place != follows.get(digit.dim, 1) or not is_whole or dims > tma.MOST_DIMS:
+    if digit.move != after or digit.place != follows.get(digit.dim, 1) or not is_whole or dims > tma.MAX_DIMS:
       break
-    if digit.size > _MOST_ALONG:
+    if digit.size > _MAX_BOX_ELEMENTS:
       break
     found.append(digit)
     after, follows[digit.dim] = after * digit.size, digit.place * digit.size

@@ -50,8 +50,8 @@ KINDS = {
   "uint8": (32, "u8", "s32"),
   "float32": (8, "tf32", "f32"),  # where a product may be rounded so
 }
-MOST = 2048  # instructions that are written out
-MOST_BYTES = 512  # of an operand that a thread copies to shared memory at a time
+MAX_INSTRUCTIONS = 2048  # instructions that are written out
+MAX_COPY_BYTES = 512  # of an operand that a thread copies to shared memory at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,10 +79,10 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   """Whether a product that inference assigned to the tensor cores is small enough to be fully unrolled, and its operands fit."""
   depth, *_ = KINDS[op.operands[0].tile.dtype.name]
   layout, k = code.layout_of(op.result), sizes(op)[0][1]
-  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MOST:
+  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MAX_INSTRUCTIONS:
     return False
   moved = [v for i, v in enumerate(op.operands) if in_place(code, op, i) is None]
-  if any(held_bytes(code, v) > MOST_BYTES for v in moved):
+  if any(held_bytes(code, v) > MAX_COPY_BYTES for v in moved):
     return False
   room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in moved)
   return code.arena_bytes + code.room_for(2 * room) <= code.arch.shared_bytes
@@ -117,7 +117,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
   assert layout is not None
   values = [ty.constant(F32 if kind == "f32" else I32, 0)] * layout.num_registers
   if old is not None:  # before the operands take buffers
-    values = old_sums(code, layout, dtype, old)
+    values = old_accumulators(code, layout, dtype, old)
   operands: list[Any] = []
   for i in range(2):
     operands.append(_operand(code, op, i))
@@ -135,17 +135,17 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
         own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
         values[own] = _mma(b, op, values[own], four, two)
   code.busy.clear()
-  return held_sums(code, layout, dtype, values)
+  return accumulator_registers(code, layout, dtype, values)
 
 
-def old_sums(code: BlockCode, layout: Layout, dtype: Any, old: Value) -> list[ir.Value]:
+def old_accumulators(code: BlockCode, layout: Layout, dtype: Any, old: Value) -> list[ir.Value]:
   """The registers of a tile to which a product is added."""
   sums = code.new_registers(layout, dtype)
   code.fill(sums, old)
   return unpacked(code.b, sums)
 
 
-def held_sums(code: BlockCode, layout: Layout, dtype: Any, values: Sequence[ir.Value]) -> Registers:
+def accumulator_registers(code: BlockCode, layout: Layout, dtype: Any, values: Sequence[ir.Value]) -> Registers:
   """The registers of a layout as a tile."""
   result = code.new_registers(layout, dtype)
   put(code.b, result, values)

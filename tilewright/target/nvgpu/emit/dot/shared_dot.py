@@ -34,7 +34,7 @@ from tilewright.tile.ir import Op, Value
 
 _M, _N, _K = 16, 8, 16  # of one mma
 _MMA_KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
-_MOST_ACCUMULATORS = 128  # registers of a thread
+_MAX_ACCUMULATORS = 128  # registers of a thread
 _TOGETHER = 4  # elements along k that a thread loads at a time
 
 
@@ -71,7 +71,9 @@ def dot(code: BlockCode, op: Op) -> None:
   if _is_added_to_a_ref(code, op):
     code.env[result] = DeferredContraction()
     return
-  if way is not None and way[0] == "rows" and skinny_dot.is_left_in_sums(code, parts) and _is_asked_for_once(code, op):
+  if (
+    way is not None and way[0] == "rows" and skinny_dot.keeps_partial_sums(code, parts) and _is_asked_for_once(code, op)
+  ):
     code.env[result] = skinny_dot.product(code, parts, way[1])
     return
   memory = code.allocate(result.tile.shape, result.tile.dtype)
@@ -266,7 +268,7 @@ def _plan(code: BlockCode, m: int, n: int) -> tuple[int, int] | None:
     if m % (_M * down) or n % (_N * across):
       continue
     rows, columns = m // (_M * down), n // (_N * across)
-    if rows * columns * 4 <= _MOST_ACCUMULATORS:
+    if rows * columns * 4 <= _MAX_ACCUMULATORS:
       traffic = rows * _M + columns * _N  # elements of the operands a warp reads for each k
       best = min(best, (traffic, down, across)) if best else (traffic, down, across)
   return best[1:] if best else None

@@ -52,18 +52,18 @@ from tilewright.tile.types import TileType
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16  # of one mma: rows of w, rows of x, elements of k
 _LANES = 4  # that share a row
-_MOST = 32  # rows of x
-_MOST_SUMS = 64  # registers of a thread
+_MAX_ROWS = 32  # rows of x
+_MAX_ACCUMULATORS = 64  # registers of a thread
 _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit elements
 _STAGES = 2  # one round of a warp in flight while one is multiplied
-_MOST_ALONG_K = 8  # warps that split k; the others split n
+_MAX_WARPS_ALONG_K = 8  # warps that split k; the others split n
 # Where half of a round or more is x, which all CTAs read, weights go straight to registers, and a warp waits for a round
 # before it asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, thirteen 14.4 and 14.8, ten 14.2 and
 # 14.3, one 12.3 and 11.8.
 _STRAIGHT_TILES = 2
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _APART = 4  # padding elements after each row of partial sums, so that lanes with different rows have no bank conflicts
-_TURNED_RUN = 8  # the run where w is transposed: a word of 4-bit elements
+_TRANSPOSED_RUN = 8  # the run where w is transposed: a word of 4-bit elements
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Plan:
   run: int
   along_k: int
   along_n: int
-  is_turned: bool
+  is_transposed: bool
 
 
 def plan(code: BlockCode, parts: Dot) -> Plan | None:
@@ -81,7 +81,7 @@ def plan(code: BlockCode, parts: Dot) -> Plan | None:
   dtype = parts.lhs.tile.dtype
   if dtype != parts.rhs.tile.dtype or dtype not in half2.KINDS or parts.accumulator != np.float32 or parts.batch:
     return None
-  if parts.m > _MOST or parts.n < parts.m or parts.n % ROWS or parts.ks[-1] % 2:
+  if parts.m > _MAX_ROWS or parts.n < parts.m or parts.n % ROWS or parts.ks[-1] % 2:
     return None
   in_order = all(
     list(axes) == list(range(rank - len(axes), rank))
@@ -89,14 +89,14 @@ def plan(code: BlockCode, parts: Dot) -> Plan | None:
   )
   if not in_order or not all(_is_computable(code, v) for v in (parts.lhs, parts.rhs)):
     return None
-  is_turned = _is_turned(code, parts.rhs)
+  is_transposed = _is_transposed(code, parts.rhs)
   warps, tiles = code.num_threads // WARP, parts.n // ROWS
-  run = math.gcd(parts.k // _LANES, _TURNED_RUN if is_turned else _RUN) if parts.k % _LANES == 0 else 0
+  run = math.gcd(parts.k // _LANES, _TRANSPOSED_RUN if is_transposed else _RUN) if parts.k % _LANES == 0 else 0
   while run and run % 4 == 0:  # shorter runs where there are too few for all warps
-    along_k = math.gcd(warps if is_turned else min(warps, _MOST_ALONG_K), parts.k // (_LANES * run))
+    along_k = math.gcd(warps if is_transposed else min(warps, _MAX_WARPS_ALONG_K), parts.k // (_LANES * run))
     along_n = warps // along_k
-    if tiles % along_n == 0 and tiles // along_n * _columns(parts) * 4 <= _MOST_SUMS:
-      return Plan(run, along_k, along_n, is_turned)
+    if tiles % along_n == 0 and tiles // along_n * _columns(parts) * 4 <= _MAX_ACCUMULATORS:
+      return Plan(run, along_k, along_n, is_transposed)
     run //= 2
   return None
 
@@ -114,17 +114,17 @@ def _is_computable(code: BlockCode, v: Value) -> bool:
   return isinstance(op, Op) and all(_is_computable(code, o) for o in op.operands)
 
 
-def _is_turned(code: BlockCode, v: Value) -> bool:
+def _is_transposed(code: BlockCode, v: Value) -> bool:
   """Whether the last dimension is not contiguous in memory."""
   op = v.owner
   if v in code.env or not isinstance(op, Op):
     return False
   if op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1:
     return True
-  return any(_is_turned(code, o) for o in op.operands if isinstance(o.type, TileType))
+  return any(_is_transposed(code, o) for o in op.operands if isinstance(o.type, TileType))
 
 
-def is_left_in_sums(code: BlockCode, parts: Dot) -> bool:
+def keeps_partial_sums(code: BlockCode, parts: Dot) -> bool:
   """Whether `product` is worth it: where threads have more than one element each. On an H200, ten rows of 8192 take 14.43 us then and 14.68
   if all sums are added up first, fourteen 14.86 and 14.98, sixteen 14.67 and 14.87, but eight 13.06 and 12.97, two 12.09 and 11.98."""
   return len(parts.ms) == len(parts.ns) == 1 and parts.dtype == np.float32 and parts.m * parts.n > code.num_threads
@@ -168,7 +168,7 @@ def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
   own_k, own_n = b.zext(b.urem(warp, I32(along_k)), I64), b.zext(b.udiv(warp, I32(along_k)), I64)
   first = b.mul(own_n, i64(tiles * ROWS)) if along_n > 1 else 0
   rows = [
-    [_row_of_w(b, first, g, t, half, tiles if how.is_turned else None) for half in range(2)] for t in range(tiles)
+    [_row_of_w(b, first, g, t, half, tiles if how.is_transposed else None) for half in range(2)] for t in range(tiles)
   ]
   w_rows = [[Index(row) for row in pair] for pair in rows]
   x_rows = [_row(b, g, c * COLUMNS, parts.m) for c in range(columns)]
@@ -179,7 +179,7 @@ def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
   rounds = parts.k // (_LANES * run)
   own = _Fragments(code, parts, run, w_rows, x_rows)
   chunk = lambda c: b.add(b.mul(c, i64(_LANES)), q)
-  stages = None if how.is_turned else _stages(code, parts, rounds, first, rows, rounds // along_k)
+  stages = None if how.is_transposed else _stages(code, parts, rounds, first, rows, rounds // along_k)
   if stages is None:
     at_once = math.gcd(rounds // along_k, max(1, _ELEMENTS // (2 * tiles * run)))
     with for_range(b, own_k, rounds, along_k * at_once) as c, code.scope():

@@ -43,8 +43,8 @@ _LINE, _LINE_PTX = 128, 74
 _SHARED = ir.PointerType(addrspace=3)
 # Rounds whose short parts are copied at a time. With more, requests queue up faster than memory serves them.
 _TOGETHER = 2
-_MOST_AT_ONCE = 4  # rounds of an iteration
-_MOST_IN_REGISTERS = 8  # rounds of an iteration where weights are loaded straight to registers
+_MAX_ROUNDS = 4  # rounds of an iteration
+_MAX_ROUNDS_IN_REGISTERS = 8  # rounds of an iteration where weights are loaded straight to registers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,7 +390,7 @@ class Stages:
 
 def rounds_at_once(stages: int, rounds: int, in_registers: bool = False) -> int:
   """Rounds of an iteration: whole turns of the stages, or one round where those do not come out even."""
-  most = _MOST_IN_REGISTERS if in_registers else _MOST_AT_ONCE
+  most = _MAX_ROUNDS_IN_REGISTERS if in_registers else _MAX_ROUNDS
   return next((n for n in range(most, 1, -1) if n % stages == 0 and rounds % n == 0), 1)
 
 

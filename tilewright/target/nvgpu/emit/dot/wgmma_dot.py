@@ -58,7 +58,9 @@ def is_possible(code: BlockCode, op: Op) -> bool:
     wanted = code.inferred.wanted(op, i)
     if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None and _in_place(code, op, i) is None:
       room += wanted.nbytes + wanted.swizzle.span
-      if _copied_view(code, value, wanted) is None and mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MOST_BYTES:
+      if (
+        _copied_view(code, value, wanted) is None and mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MAX_COPY_BYTES
+      ):
         return False
   return code.layout_of(op.result) is not None and code.room_for(room) <= code.free_bytes
 
@@ -67,8 +69,10 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
   """`old + dot(…)`, held in the layout of the result, when it is done."""
   dtype, layout = op.result.tile.dtype, code.layout_of(op.result)
   assert layout is not None
-  values = None if old is None else mma_sync_dot.old_sums(code, layout, dtype, old)  # before the operands take buffers
-  return mma_sync_dot.held_sums(code, layout, dtype, wgmma.wait(code.b, _start(code, op, layout, values)))
+  values = (
+    None if old is None else mma_sync_dot.old_accumulators(code, layout, dtype, old)
+  )  # before the operands take buffers
+  return mma_sync_dot.accumulator_registers(code, layout, dtype, wgmma.wait(code.b, _start(code, op, layout, values)))
 
 
 def start(code: BlockCode, op: Op) -> None:

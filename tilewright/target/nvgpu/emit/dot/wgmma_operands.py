@@ -41,7 +41,7 @@ from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.ops import OPS
 
 _PIECE = 16  # bytes of one copy
-_MOST_STAGES = 3
+_MAX_STAGES = 3
 # Stages take at most this part of shared memory, so that several CTAs fit; two stages may take more.
 _SHARE = 3
 
@@ -113,7 +113,7 @@ def leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool
       wanted = code.inferred.wanted(dot, i)
       if isinstance(wanted, SharedLayout) and behind_transposes(value)[0] not in staged:
         others[value] = wanted.nbytes + wanted.swizzle.span
-        if mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MOST_BYTES:
+        if mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MAX_COPY_BYTES:
           return False
   return code.arena_bytes + code.room_for(nbytes + sum(others.values())) <= code.arch.shared_bytes - 2048
 
@@ -234,7 +234,7 @@ def _stages(code: BlockCode, operands: list[_Operand]) -> tuple[int, int]:
   nbytes = -(-nbytes // span) * span
   if not operands:
     return 0, 0
-  stages = max(2, min(_MOST_STAGES, code.arch.shared_bytes // _SHARE // nbytes))
+  stages = max(2, min(_MAX_STAGES, code.arch.shared_bytes // _SHARE // nbytes))
   loads = {o.source.load.result for o in operands}
   return (stages, nbytes) if leaves_room(code, loads, stages * nbytes + span) else (0, 0)
 

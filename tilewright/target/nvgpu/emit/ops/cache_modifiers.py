@@ -29,11 +29,11 @@ def words(hint: str, ptx: int) -> str:
   return " ".join(word for word in given if word not in _EVICTED or ptx >= _PTX)
 
 
-_LONGEST = 16  # bytes of an access
+_MAX_ACCESS_BYTES = 16  # bytes of an access
 
 
 def can_access(nbytes: int, align: int) -> bool:
-  return (nbytes in (1, 2, 4, 8) or nbytes % _LONGEST == 0) and align >= min(nbytes, _LONGEST)
+  return (nbytes in (1, 2, 4, 8) or nbytes % _MAX_ACCESS_BYTES == 0) and align >= min(nbytes, _MAX_ACCESS_BYTES)
 
 
 def _instruction(name: str, hint: str, nbytes: int) -> tuple[str, str | None]:
@@ -60,7 +60,7 @@ def _registers(count: int, first: int) -> str:
 
 
 def _places(b: ir.IRBuilder, pointer: ir.Value, nbytes: int) -> list[ir.Value]:
-  return [b.gep(pointer, [I64(n)], source_etype=I8) for n in range(0, nbytes, _LONGEST)]
+  return [b.gep(pointer, [I64(n)], source_etype=I8) for n in range(0, nbytes, _MAX_ACCESS_BYTES)]
 
 
 def _vector(b: ir.IRBuilder, words: list[ir.Value]) -> ir.Value:
@@ -72,8 +72,8 @@ def _vector(b: ir.IRBuilder, words: list[ir.Value]) -> ir.Value:
 
 def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str) -> ir.Value:
   """So many bytes of global memory, as a vector of words, or one of two bytes, or a byte."""
-  if nbytes > _LONGEST:
-    parts = [load(b, p, _LONGEST, hint) for p in _places(b, pointer, nbytes)]
+  if nbytes > _MAX_ACCESS_BYTES:
+    parts = [load(b, p, _MAX_ACCESS_BYTES, hint) for p in _places(b, pointer, nbytes)]
     return _vector(b, [b.extract_element(part, I32(n)) for part in parts for n in range(4)])
   word, letter, count = (I16, "h", 1) if nbytes < 4 else (I32, "r", nbytes // 4)
   name, evicted = _instruction("ld", hint, nbytes)
@@ -89,10 +89,10 @@ def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str) -> ir.Value
 
 def store(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str, raw: ir.Value) -> None:
   """Write so many bytes to global memory."""
-  if nbytes > _LONGEST:
+  if nbytes > _MAX_ACCESS_BYTES:
     whole = b.bitcast(raw, ir.VectorType(I32, nbytes // 4))
     for n, p in enumerate(_places(b, pointer, nbytes)):
-      store(b, p, _LONGEST, hint, _vector(b, [b.extract_element(whole, I32(4 * n + k)) for k in range(4)]))
+      store(b, p, _MAX_ACCESS_BYTES, hint, _vector(b, [b.extract_element(whole, I32(4 * n + k)) for k in range(4)]))
     return
   word, letter, count = (I16, "h", 1) if nbytes < 4 else (I32, "r", nbytes // 4)
   name, evicted = _instruction("st", hint, nbytes)

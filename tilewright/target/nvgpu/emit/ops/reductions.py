@@ -41,7 +41,7 @@ from tilewright.target.nvgpu.emit.views import View
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
-_MOST_OF_A_ROW = 1024  # elements of which a warp holds running totals
+_MAX_SCAN_ROW = 1024  # elements of which a warp holds running totals
 _VECTOR = 4  # words that a lane loads together
 
 
@@ -350,7 +350,7 @@ def cumulative(code: BlockCode, op: Op) -> None:
   code.sync({inner.base}, {memory.base})
   code.env[result] = memory
   is_word = ty.register_type(source.dtype) in (F32, I32)
-  few = math.prod(others) < code.num_threads and size % WARP == 0 and size <= _MOST_OF_A_ROW
+  few = math.prod(others) < code.num_threads and size % WARP == 0 and size <= _MAX_SCAN_ROW
   if few and is_word and axis == source.rank - 1:
     _each_row(
       code, math.prod(others), lambda row: _row_of_totals(code, op, _rows_index(code, row, others), inner, memory)

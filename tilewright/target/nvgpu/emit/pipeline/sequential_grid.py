@@ -42,14 +42,14 @@ from tilewright.tile.pipeline import CP_ASYNC, TMA
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.uninitialized import outputs_written_first
 
-_MOST_STAGES = 4
+_MAX_STAGES = 4
 _SWIZZLED_STAGES = 2  # more take room from other CTAs: level or slower in attention on an H200
 # Stages take at most this part of the shared memory that a CTA may allocate, so that several CTAs fit an SM.
 _SHARE = 3
 _PRODUCT_SHARE = 0.65  # but for two stages of what tensor cores multiply: those keep an SM busy alone
-_MOST_SHARE = 0.82  # with what stays, and scratch memory
+_MAX_SHARED_SHARE = 0.82  # with what stays, and scratch memory
 _KEPT_BYTES = 32 * 1024  # of an output's block
-_FEWEST_STEPS = 4
+_MIN_STEPS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,14 +94,14 @@ def find(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> Steps |
   if None in grid or kernel.in_order or not dims:
     return None
   count = math.prod(int(grid[d]) for d in dims)
-  if count < _FEWEST_STEPS:
+  if count < _MIN_STEPS:
     return None
   found = (_staged(kernel, position, dims) for position in range(kernel.mapping.num_inputs))
   inputs = tuple(block for block in found if block is not None)
   stages = 0
   while inputs:
     nbytes = sum(block.nbytes for block in inputs)
-    stages = min(_MOST_STAGES, arch.shared_bytes // _SHARE // nbytes)
+    stages = min(_MAX_STAGES, arch.shared_bytes // _SHARE // nbytes)
     if stages < 2 and all(_is_multiplied(kernel, block.position) for block in inputs):
       stages = 2 if 2 * nbytes <= arch.shared_bytes * _PRODUCT_SHARE else 0
     if stages >= 2:
@@ -176,7 +176,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   """All steps at the present point of the other dimensions."""
   plan = _swizzled(frame.kernel, code, plan)
   if code.arena_bytes + plan.staged_bytes > code.arch.shared_bytes * (
-    _MOST_SHARE if plan.swizzled or plan.held else 0.5
+    _MAX_SHARED_SHARE if plan.swizzled or plan.held else 0.5
   ):
     plan = dataclasses.replace(plan, inputs=(), stages=0, held=())  # scratch memory comes first
   b, count = code.b, plan.stages

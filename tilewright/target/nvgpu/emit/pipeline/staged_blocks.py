@@ -33,7 +33,7 @@ from tilewright.tile.ir import users
 from tilewright.tile.native import NativeKernel
 
 PIECE = 16  # bytes
-_MOST_FURTHER = 1 << 23  # bytes that an instruction adds to an address, less one
+_MAX_OFFSET = 1 << 23  # bytes that an instruction adds to an address, less one
 _BANKS = 8  # pieces that lie side by side in the banks
 BOX_ALIGNMENT = 1024  # bytes, after which a swizzle repeats
 
@@ -228,7 +228,7 @@ def boxed(kernel: NativeKernel, block: PaddedBlock, steps: int = 1) -> BoxedBloc
     return None
   m = kernel.mapping.block_mappings[block.position]
   array, outer = m.array_aval, m.block_shape[:-1]
-  if len(array.shape) > tma.MOST_DIMS or block.shape[0] > tma.MOST_ROWS or block.shape[0] % _BANKS:
+  if len(array.shape) > tma.MAX_DIMS or block.shape[0] > tma.MAX_BOX_ROWS or block.shape[0] % _BANKS:
     return None
   shape = (*array.shape[:-1], array.shape[-1] * block.dtype.itemsize // 2)
   row = max(d for d, dim in enumerate(outer) if isinstance(dim, Blocked))
@@ -314,7 +314,7 @@ def copy_block(
 def _further(block: SharedBlock | StagedBlock, source: View, rows: int) -> tuple[int, int] | None:
   """Bytes to what lies so many rows further, in shared memory and where it comes from, if they are the same for all rows."""
   stride, there = source.strides[0], block.further(rows) if isinstance(block, PaddedBlock) else None
-  if there is None or not isinstance(stride, int) or stride * rows * source.dtype.itemsize >= _MOST_FURTHER:
+  if there is None or not isinstance(stride, int) or stride * rows * source.dtype.itemsize >= _MAX_OFFSET:
     return None
   return there, stride * rows * source.dtype.itemsize
 

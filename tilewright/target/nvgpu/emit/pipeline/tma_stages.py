@@ -40,7 +40,7 @@ def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | No
     return None
   layout, m = block.layout, kernel.mapping.block_mappings[block.position]
   swizzle, array = _swizzle(layout), m.array_aval
-  if swizzle is None or len(array.shape) > tma.MOST_DIMS or array.shape[-1] * layout.bits // 8 % _PIECE:
+  if swizzle is None or len(array.shape) > tma.MAX_DIMS or array.shape[-1] * layout.bits // 8 % _PIECE:
     return None
   box = [d.block_size for d in m.block_shape[:-1]]
   row = max(d for d, dim in enumerate(m.block_shape[:-1]) if not isinstance(dim, Squeezed))

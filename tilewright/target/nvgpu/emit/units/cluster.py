@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.types import I32, VOID
 
-MOST_BLOCKS = 8  # of a cluster, on every device that has them
+MAX_CLUSTER_BLOCKS = 8  # of a cluster, on every device that has them
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,7 +27,7 @@ from tilewright.target.nvgpu.emit.units.threads import WARP
 ROWS, COLUMNS, DEPTH = 16, 8, 16
 _DEPTHS = {"tf32": 8}  # along k, where it is not that of halves
 PAIR = 2 * COLUMNS  # columns that one ldmatrix loads
-_MOST_SUMS = 128  # registers of a thread
+_MAX_ACCUMULATORS = 128  # registers of a thread
 _SHARED = 3  # the address space
 
 
@@ -70,13 +70,13 @@ class MmaDistribution:
 
 def choose(m: int, n: int, warps: int | None) -> MmaDistribution | None:
   """How an accumulator is divided among warps: they read least from shared memory with a square each, with registers for 64 x 64 each."""
-  for count in [warps] if warps is not None else [w for w in (4, 8) if m * n <= w * WARP * _MOST_SUMS]:
+  for count in [warps] if warps is not None else [w for w in (4, 8) if m * n <= w * WARP * _MAX_ACCUMULATORS]:
     found = [
       MmaDistribution((m, n), down, count // down)
       for down in range(1, count + 1)
       if count % down == 0 and m % (down * ROWS) == 0 and n % (count // down * PAIR) == 0
     ]
-    found = [d for d in found if d.steps * 2 <= _MOST_SUMS]
+    found = [d for d in found if d.steps * 2 <= _MAX_ACCUMULATORS]
     if found:
       return min(found, key=lambda d: d.rows * ROWS + d.columns * COLUMNS)
   return None

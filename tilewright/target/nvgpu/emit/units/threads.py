@@ -11,7 +11,7 @@ WARP = 32
 GROUP = 4 * WARP  # the threads of a warpgroup
 _FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a block
 _ALL = -1  # the mask of all lanes
-REGISTERS, _MOST_REGISTERS = 64 * 1024, 256  # of an SM, and of a thread
+REGISTERS, _MAX_THREAD_REGISTERS = 64 * 1024, 256  # of an SM, and of a thread
 
 
 def _special(b: ir.IRBuilder, register: str) -> ir.Value:
@@ -53,7 +53,7 @@ def warp_barrier(b: ir.IRBuilder) -> None:
 
 def registers_of(num_threads: int) -> int:
   """How many registers each of a block's threads can have, if they are all alike: a multiple of eight."""
-  return min(_MOST_REGISTERS, REGISTERS // num_threads // 8 * 8)
+  return min(_MAX_THREAD_REGISTERS, REGISTERS // num_threads // 8 * 8)
 
 
 def set_registers(b: ir.IRBuilder, count: int, *, increase: bool) -> None:

@@ -14,7 +14,7 @@ from llvmlite import ir
 from tilewright.target.llvm.types import I16, I64, VOID
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
-MOST_DIMS, MOST_ROWS = 5, 256  # of an array, of a box along one dimension
+MAX_DIMS, MAX_BOX_ROWS = 5, 256  # of an array, of a box along one dimension
 # The width of a row of a box: sixteen-byte pieces are swizzled within eight rows, against bank conflicts.
 SWIZZLE_BYTES = 128
 
@@ -75,7 +75,7 @@ class TensorMap:
 
 def most_rows(rows: int) -> int:
   """Of a box: so many that boxes make up all rows, in which the swizzle of the first is that of all."""
-  return max(n for n in range(8, MOST_ROWS + 1, 8) if rows % n == 0)
+  return max(n for n in range(8, MAX_BOX_ROWS + 1, 8) if rows % n == 0)
 
 
 def copy(

@@ -17,7 +17,7 @@ from tilewright import errors
 from tilewright.layout.build import blocked_for
 from tilewright.layout.layout import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit.distribution import MOST_SUMS
+from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
 from tilewright.target.nvgpu.passes.layouts.hints import accumulators as layouts_of_accumulators
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
@@ -192,10 +192,10 @@ def _check_accumulator(kernel: NativeKernel, ref: Value, uses: list[Op], arch: A
       "have no layout: expected (m, n) with m a multiple of 16 and n of 8, that warps can divide."
     )
   fewest = min(own.num_registers for own in options)
-  if fewest > MOST_SUMS:
+  if fewest > MAX_ACCUMULATORS:
     raise errors.ResourceExhaustedError(
       f"{kernel.name}: {name}, an accumulator (ACC) of shape {shape}, exceeds available registers: with {num_warps} warps it takes {fewest}"
-      f" of each thread, and may take {MOST_SUMS}. Use a smaller one, or more warps."
+      f" of each thread, and may take {MAX_ACCUMULATORS}. Use a smaller one, or more warps."
     )
 
 
@@ -205,4 +205,4 @@ def _is_kept_whole(ref: Value, uses: list[Op], num_warps: int) -> bool:
     return False
   if any(op.name not in ("load", "store", COPY_ASYNC) or ref in op.operands[1:] for op in uses):
     return False
-  return blocked_for(kind.shape, num_warps).num_registers <= MOST_SUMS
+  return blocked_for(kind.shape, num_warps).num_registers <= MAX_ACCUMULATORS

@@ -20,14 +20,14 @@ from tilewright.layout.layout import OFFSET
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
-from tilewright.target.nvgpu.emit.distribution import MOST_SUMS
+from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.target.nvgpu.passes.layouts.system import System
 from tilewright.tile.ir import Op, Value
 
 FMA_RATE = 128
 _QUARTERS = 4  # costs are in quarter cycles
-_MOST_SHARE = 0.75  # of shared memory that the operands of one product may take
+_MAX_SHARED_SHARE = 0.75  # of shared memory that the operands of one product may take
 
 # Operands of the tensor cores, and results: halves are added up in f32. Of f32 operands, where it is allowed, they take what tf32 has.
 _HALVES = ("float32", "float16", "bfloat16")
@@ -54,7 +54,7 @@ def dot(system: System, op: Op) -> None:
       rate = system.arch.rates.get(kind)
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work * lhs.bits // (rate * 16)
-        found += [(kind, option, price) for option in options if option[2].num_registers <= MOST_SUMS]  # type: ignore[union-attr]
+        found += [(kind, option, price) for option in options if option[2].num_registers <= MAX_ACCUMULATORS]  # type: ignore[union-attr]
   if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply
     found = [own for own in found if own[0] == WGMMA] or found
     return _say(system, op, (lhs, rhs, result), found)
@@ -159,7 +159,9 @@ def has_tensor_cores(arch: Arch, op: Op) -> bool:
 
 
 def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:
-  if (lhs.bits * math.prod(lhs.shape) + rhs.bits * math.prod(rhs.shape)) // 8 > _MOST_SHARE * system.arch.shared_bytes:
+  if (
+    lhs.bits * math.prod(lhs.shape) + rhs.bits * math.prod(rhs.shape)
+  ) // 8 > _MAX_SHARED_SHARE * system.arch.shared_bytes:
     return []
   stored, right = (
     _swizzled(system, value, wgmma_shared(v.shape, v.bits, contracted))

@@ -22,7 +22,7 @@ from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
-MOST_WARPS = 32  # of a CTA, on every architecture
+MAX_WARPS_OF_CTA = 32  # of a CTA, on every architecture
 
 
 def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
@@ -37,9 +37,9 @@ def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
     raise errors.LayoutError(
       f"layout_cast: layout: expected one of registers, {LANES} lanes and warps, got {layout}. See tilewright.layout.build."
     )
-  if layout.num_warps > MOST_WARPS:
+  if layout.num_warps > MAX_WARPS_OF_CTA:
     raise errors.LayoutError(
-      f"layout_cast: layout: expected one of at most {MOST_WARPS} warps, which a CTA has, got one of {layout.num_warps}."
+      f"layout_cast: layout: expected one of at most {MAX_WARPS_OF_CTA} warps, which a CTA has, got one of {layout.num_warps}."
     )
   try:
     inverse(layout)
