@@ -45,11 +45,11 @@ def collect() -> None:
   """Free all code that nothing uses."""
   jax.clear_caches()
   gc.collect()
-  cpu._kept._sweep(Resident.free)
+  cpu._code_cache._sweep(Resident.free)
 
 
 def is_in_memory(name: str) -> bool:
-  return any(key.startswith(name) for key in cpu._kept._linked)
+  return any(key.startswith(name) for key in cpu._code_cache._linked)
 
 
 def test_code_goes_with_the_last_program_that_may_call_it():

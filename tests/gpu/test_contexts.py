@@ -43,7 +43,7 @@ def compiled(tmp_path_factory):
 
   with pytest.MonkeyPatch.context() as patch:
     patch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-    patch.setattr(code, "_kept", code._new_kept())
+    patch.setattr(code, "_code_cache", code._new_code_cache())
     patch.setattr(cuda, "_is_in_use", lambda device: False)
     patch.setattr(ffi, "register", noted)
     yield found

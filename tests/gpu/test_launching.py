@@ -129,7 +129,7 @@ def unload_unused() -> set[int]:
   """Unload what nothing uses; gives what is left."""
   jax.clear_caches()
   gc.collect()
-  compiled._kept._sweep(lifetime.Resident.free)
+  compiled._code_cache._sweep(lifetime.Resident.free)
   return set(cuda._loaded)
 
 

@@ -112,7 +112,7 @@ class FakeDriver:
 
   def new_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what this process has loaded, but not what is on disk."""
-    monkeypatch.setattr(compiled, "_kept", compiled._new_kept())
+    monkeypatch.setattr(compiled, "_code_cache", compiled._new_code_cache())
     monkeypatch.setattr(lifetime, "_launchers", {})
 
   def _register(self, name: str, address: Any, platform: str) -> None:

@@ -208,12 +208,12 @@ def test_a_block_in_memory_is_pieces_of_whole_lines():
     ((_, native),) = natives(call, S(shape, dtype))
     return l2_hints.pieces(native.mapping.block_mappings[0])
 
-  assert of((1, 8192), (16, 8192)) == l2_hints.Pieces(1, 16384, 16384)
-  assert of((4, 8192), (16, 8192)) == l2_hints.Pieces(1, 4 * 16384, 4 * 16384)
-  assert of((128, 64), (256, 8192)) == l2_hints.Pieces(128, 128, 16384)
-  assert of((None, 8, 4, 64), (2, 16, 4, 64)) == l2_hints.Pieces(1, 4096, 4096)
-  assert of((2, 8, 64), (2, 16, 64)) == l2_hints.Pieces(2, 1024, 2048)
-  assert of((8, 1, 128), (8, 4, 128)) == l2_hints.Pieces(8, 256, 1024)
+  assert of((1, 8192), (16, 8192)) == l2_hints.BlockSegments(1, 16384, 16384)
+  assert of((4, 8192), (16, 8192)) == l2_hints.BlockSegments(1, 4 * 16384, 4 * 16384)
+  assert of((128, 64), (256, 8192)) == l2_hints.BlockSegments(128, 128, 16384)
+  assert of((None, 8, 4, 64), (2, 16, 4, 64)) == l2_hints.BlockSegments(1, 4096, 4096)
+  assert of((2, 8, 64), (2, 16, 64)) == l2_hints.BlockSegments(2, 1024, 2048)
+  assert of((8, 1, 128), (8, 4, 128)) == l2_hints.BlockSegments(8, 256, 1024)
   assert of((8, 32), (8, 64)) is None  # half a line
   assert of((8, 64), (8, 96)) is None  # lines of two pieces
   assert of((2, 8, 64), (2, 16, 128)) is None  # at two distances

@@ -236,7 +236,7 @@ def collect() -> None:
   """Unload all kernels that nothing uses."""
   jax.clear_caches()
   gc.collect()
-  compiled._kept._sweep(lifetime.Resident.free)
+  compiled._code_cache._sweep(lifetime.Resident.free)
 
 
 def test_a_kernel_is_unloaded_with_the_last_program_that_may_launch_it(driver):

@@ -24,7 +24,7 @@ from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.emit.by_hand import tma_copies
-from tilewright.target.nvgpu.emit.views import Along, Array, View, whole
+from tilewright.target.nvgpu.emit.views import Array, TiledAxis, View, whole
 
 needs_ptxas = pytest.mark.skipif(ptxas.find() is None, reason="ptxas is not installed")
 
@@ -68,7 +68,7 @@ def test_boxes_bring_every_element_to_where_its_layout_has_it(part):
   dtype, size = np.dtype(f"u{itemsize}"), layout.shape
   strides = lambda shape: tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
   array = View(
-    None, strides(shape), dtype, None, home=Array(3, shape), along=tuple(Along(s, d) for d, s in enumerate(starts))
+    None, strides(shape), dtype, None, home=Array(3, shape), along=tuple(TiledAxis(s, d) for d, s in enumerate(starts))
   )
   execution = dict(tiled=layout) if layout.swizzle.bits else dict(home=layout)
   boxes = tma_copies.plan(array, View(None, strides(size), dtype, None, along=whole(layout), **execution), size)

@@ -58,15 +58,15 @@ class Codes:
       target = call.attrs["custom_call_target"]
       is_ours = target.startswith(_ON_GPU)
       if is_ours:
-        from tilewright.target.nvgpu.host.compiled import _kept as on_gpu
+        from tilewright.target.nvgpu.host.compiled import _code_cache as on_gpu
 
         return on_gpu.full_name(target.removeprefix(_ON_GPU))
       return ""
-    from tilewright.target.cpu import _kept
+    from tilewright.target.cpu import _code_cache
 
-    name = _kept.full_name(found[1])
+    name = _code_cache.full_name(found[1])
     if name:
-      self.keep(_kept.find(name))
+      self.keep(_code_cache.find(name))
     return name
 
   def compile(self, kernel: NativeKernel, platform: str) -> Code:

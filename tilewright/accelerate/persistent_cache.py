@@ -97,10 +97,10 @@ def _record(cache_key: str) -> dict[str, Any] | None:
 def _load(record: dict[str, Any]) -> bool:
   """Bring the code of an executable's kernels into memory; False if some of it is gone."""
   if record["platform"] == "cpu":
-    from tilewright.target.cpu import _kept
+    from tilewright.target.cpu import _code_cache
   else:
-    from tilewright.target.nvgpu.host.compiled import _kept  # type: ignore[assignment]
-  held = [_kept.find(key) for key in record["keys"]]
+    from tilewright.target.nvgpu.host.compiled import _code_cache  # type: ignore[assignment]
+  held = [_code_cache.find(key) for key in record["keys"]]
   if any(code is None for code in held):
     return False
   _held.extend(held)

@@ -133,7 +133,7 @@ def _link(name: str, code: bytes) -> Resident:
   return Resident(_launcher(), name, linking.link(code))
 
 
-_kept = CodeCache("cpu", _link, Resident.publish, Resident.hold, Resident.free)
+_code_cache = CodeCache("cpu", _link, Resident.publish, Resident.hold, Resident.free)
 
 
 def compile_kernel(kernel: NativeKernel) -> Hold:
@@ -141,7 +141,7 @@ def compile_kernel(kernel: NativeKernel) -> Hold:
   buffers.check(kernel, buffers.host_memory(), _HERE)
   key_text = identity(kernel, "target/cpu")
   if key_text is not None and not dump.directory():
-    found = _kept.find(cache.key(key_text, *jit.environment()))
+    found = _code_cache.find(cache.key(key_text, *jit.environment()))
     if found is not None:
       return found
   with progress.announced(f"compiling the kernel {kernel.name!r} for the CPU"):
@@ -157,7 +157,7 @@ def _compile(kernel: NativeKernel, key_text: str | None) -> Hold:
   stages.stage("optimised.ll", lambda: jit.optimised_text(text))
   stages.stage("assembly.s", lambda: jit.assembly(text))
   name = cache.key(text if key_text is None else key_text, *jit.environment())
-  return _kept.make(name, lambda: jit.object_code(text))
+  return _code_cache.make(name, lambda: jit.object_code(text))
 
 
 def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:

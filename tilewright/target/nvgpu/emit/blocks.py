@@ -34,7 +34,7 @@ from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.statements import poison
-from tilewright.target.nvgpu.emit.views import Along, Array, Edge, View, is_inside, multiple, view_of, whole
+from tilewright.target.nvgpu.emit.views import Array, Edge, TiledAxis, View, is_inside, multiple, view_of, whole
 from tilewright.target.nvgpu.ir.ops import STORE_ASYNC
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
 from tilewright.tile.dead_code import VIEWS, base_of
@@ -235,7 +235,7 @@ class Block:
       offset = add(b, offset, part)
       align = math.gcd(align, part if isinstance(part, int) else multiple(part))
     edges = [self._edges(d) for d in range(len(self.where))]
-    along = (Along(p.start, self.kept.index(d) if d in self.kept else None) for d, p in enumerate(self.where))
+    along = (TiledAxis(p.start, self.kept.index(d) if d in self.kept else None) for d, p in enumerate(self.where))
     inside = None
     for edge in (e for d in self.mapping.squeezed_dims for e in edges[d]):
       ok = is_inside(b, edge, Index(0), 1)

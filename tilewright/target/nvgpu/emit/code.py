@@ -285,8 +285,8 @@ class BlockCode(Passes):
       return
     if op.name in ("load", "window_load"):
       return
-    turned = op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1
-    if turned and (self.inferred is None or layout is None):
+    is_transposed = op.name == "transpose" and op.attrs["permutation"][-1] != v.tile.rank - 1
+    if is_transposed and (self.inferred is None or layout is None):
       self._stage(op.operands[0], operand_layout(op, 0, layout))
       return
     if v in self.chains.ops:

@@ -3,9 +3,9 @@
 A tile that is kept in registers is `Held` as a layout says (`tilewright.layout`): a step is a group of registers that are neighbours. The
 layout of a tile about which nothing else is known is the `ordinary` one, in which neighbouring threads touch neighbouring memory.
 
-A tile that is too large for that is `Dealt` out, and only streams through: it is cut into vectors of `lanes` neighbours along its last long
-dimension, vectors are numbered row by row, and vector c belongs to thread c % T, as that thread's step c // T. Where vectors have no power
-of two that divides the dimension they shrink, down to single elements.
+A tile that is too large for that is streamed (`VectorAssignment`): it is split into vectors of `lanes` neighbours along its last long
+dimension, vectors are numbered row by row, and vector c belongs to thread c % T, as that thread's step c // T. Where no power of two
+divides the dimension, vectors shrink, down to single elements.
 
     shape (2, 64), 8 lanes, 8 threads, dealt out: thread 3 has elements (0, 24..31) in step 0 and (1, 24..31) in step 1.
 """
@@ -207,7 +207,7 @@ def ordinary(shape: tuple[int, ...], lanes: int, num_warps: int) -> Layout:
 
 
 @dataclasses.dataclass(frozen=True)
-class Dealt:
+class VectorAssignment:
   """The vectors of a shape, dealt out to the threads of a CTA."""
 
   shape: tuple[int, ...]
@@ -259,9 +259,9 @@ class Dealt:
     return None
 
 
-def distribute(shape: tuple[int, ...], lanes: int, threads: int) -> Dealt:
+def distribute(shape: tuple[int, ...], lanes: int, threads: int) -> VectorAssignment:
   inner = next((d for d in reversed(shape) if d > 1), 1)
-  return Dealt(tuple(shape), math.gcd(inner, lanes), threads)
+  return VectorAssignment(tuple(shape), math.gcd(inner, lanes), threads)
 
 
 def _unravel(

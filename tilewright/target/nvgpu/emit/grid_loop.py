@@ -23,7 +23,7 @@ class _Grid:
   def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], memory: list[Any]):
     self.frame, self.code, self.parallel, self.memory = frame, code, parallel, memory
 
-  def _stand(self, number: Any) -> None:
+  def _set_indices(self, number: Any) -> None:
     """Set the indices to a point of the parallel dimensions."""
     b, sizes, grid = self.frame.b, self.frame.sizes, self.frame.mapping.grid
     for d in reversed(self.parallel):
@@ -53,18 +53,18 @@ class Points(_Grid):
     super().__init__(frame, code, parallel, frame.memory(code, code.register_refs(frame.kernel)))
     self.resident = resident
     self.steps = sequential_grid.find(frame.kernel, code.arch, parallel)
-    self.ahead = l2_hints.asked_ahead(frame.kernel, code.arch, resident)
+    self.ahead = l2_hints.prefetched_blocks(frame.kernel, code.arch, resident)
 
   def run(self, number: Any) -> None:
     """One point, with all of the other dimensions."""
-    self._stand(number)
+    self._set_indices(number)
     self.frame.begin_steps(self.code)
     if self.steps is not None:
       sequential_grid.run(self.frame, self.code, self.steps, self.memory)
     else:
       self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
-  def ask_ahead(self, number: Any) -> None:
+  def prefetch_ahead(self, number: Any) -> None:
     """Prefetch the blocks of later instances to L2."""
     b, code = self.frame.b, self.code
     for piece in self.ahead:
@@ -74,26 +74,26 @@ class Points(_Grid):
       exists = b.icmp_unsigned("<", later, i64(l2_hints.num_instances(self.frame.kernel)))
       is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
       with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
-        self._stand(later)
+        self._set_indices(later)
         pointer = self.frame.view(code, piece.position, [], None).pointer
         l2_hints.prefetch(b, pointer, piece.nbytes, code.read_policy)
 
-  def let_go(self, number: Any) -> None:
+  def release_lines(self, number: Any) -> None:
     """Release the last blocks of streamed and prefetched arrays, so that they do not stay in L2 permanently."""
     b, code, kernel = self.frame.b, self.code, self.frame.kernel
     passing = dict(l2_hints.streams(kernel, code.arch))
     if not passing:
       return
     count = l2_hints.num_last(kernel, sum(block.count * block.nbytes for block in passing.values()))
-    asked = {piece.position: l2_hints.Pieces(1, piece.nbytes, piece.nbytes) for piece in self.ahead}
+    released = {piece.position: l2_hints.BlockSegments(1, piece.nbytes, piece.nbytes) for piece in self.ahead}
     is_last = b.icmp_unsigned(">=", number, i64(l2_hints.num_instances(kernel) - count))
     with if_then(b, is_last), code.scope():
       for turn in range(l2_hints.TURNS):
-        self._stand(b.sub(number, i64(turn * count)))
-        for position, block in {**passing, **asked}.items():
-          self._let_go(self.frame.view(code, position, [], None).pointer, block)
+        self._set_indices(b.sub(number, i64(turn * count)))
+        for position, block in {**passing, **released}.items():
+          self._release_block(self.frame.view(code, position, [], None).pointer, block)
 
-  def _let_go(self, pointer: Any, block: l2_hints.Pieces) -> None:
+  def _release_block(self, pointer: Any, block: l2_hints.BlockSegments) -> None:
     """All lines of a block, a thread one of them at a time."""
     b, code = self.frame.b, self.code
     nbytes = block.count * block.nbytes
@@ -103,7 +103,7 @@ class Points(_Grid):
         if block.count > 1:
           piece, inside = b.udiv(offset, i64(block.nbytes)), b.urem(offset, i64(block.nbytes))
           offset = b.add(b.mul(piece, i64(block.pitch)), inside)
-        l2_hints.let_go(b, b.gep(pointer, [offset], source_etype=I8))
+        l2_hints.release_lines(b, b.gep(pointer, [offset], source_etype=I8))
 
 
 class Meetings(_Grid):
@@ -115,7 +115,7 @@ class Meetings(_Grid):
 
   def run(self, number: Any) -> None:
     """One point, with all of the other dimensions."""
-    self._stand(number)
+    self._set_indices(number)
     if self.code.groups > 1:
       self.frame.indices[self._own] = self.frame.b.zext(self.code.group, I64)
     self._run_along([d for d in range(self._own) if d not in self.parallel])

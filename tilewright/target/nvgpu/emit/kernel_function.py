@@ -194,7 +194,7 @@ class Frame:
     array = self.arrays[self.mapping.num_prefetch + position]
     return blocks.Block.of(code, self.kernel, position, array, base, prefetched, self.indices)
 
-  def stand(self, code: BlockCode) -> None:
+  def set_indices(self, code: BlockCode) -> None:
     """Set the current grid indices for a body."""
     b, skip = code.b, self.mapping.num_vmapped
     code.instance = Position(
@@ -212,7 +212,7 @@ class Frame:
     """Run the body, or a form of it, at the present indices. `kept` is an output whose block is in registers, and its other name;
     `staged` gives blocks that lie elsewhere, by position."""
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
-    self.stand(code)
+    self.set_indices(code)
     prefetched = self.prefetched(code)
     reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
     reshaped |= {body.params[num_prefetch + k] for k in self.last}

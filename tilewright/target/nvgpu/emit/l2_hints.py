@@ -8,8 +8,8 @@ longer runs:
     prefetch                 where one array is read: blocks of later instances, a quarter of as many as run at a time. Data prefetched
                              earlier is evicted before its use. Where small blocks of others go with it (the tables of a rotary
                              embedding), those are prefetched instead
-    release (`let_go`)       `evict_last` lines would stay in L2 and leave later kernels less room. So the last instances reset lines to
-                             normal priority: their own, and those of instances a little before. All others have been evicted by then.
+    release (`release_lines`) `evict_last` lines would stay in L2 and leave later kernels less room. So the last instances reset lines
+                             to normal priority: their own, and those of instances a little before. All others have been evicted by then.
                              A released line no longer helps, so few lines are released, and late
 
 Blocks of several pieces, rows of a part of the columns, are read with `evict_last` too and released piece by piece, but not prefetched.
@@ -50,7 +50,7 @@ _PTX = 74  # the version that knows policies
 
 
 @dataclasses.dataclass(frozen=True)
-class Pieces:
+class BlockSegments:
   """A block as memory has it: pieces of whole lines, so many bytes from one to the next."""
 
   count: int
@@ -88,7 +88,7 @@ def is_only_loaded(kernel: NativeKernel, ref: Value) -> bool:
   return ref in used and loads_only(ref)
 
 
-def streams(kernel: NativeKernel, arch: Arch) -> list[tuple[int, Pieces]]:
+def streams(kernel: NativeKernel, arch: Arch) -> list[tuple[int, BlockSegments]]:
   """The streamed inputs, with the pieces of a block of each."""
   found = ((n, pieces(m)) for n, m in enumerate(kernel.mapping.input_mappings) if is_stream(kernel, n, arch))
   return [(n, own) for n, own in found if own is not None]
@@ -121,7 +121,7 @@ def _along_rows(kernel: NativeKernel, position: int) -> int | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Ahead:
+class PrefetchedBlock:
   """A block of an input that is prefetched, by one instance for all that read it."""
 
   position: int
@@ -130,13 +130,13 @@ class Ahead:
   quarters: int  # how far ahead, in quarters of what runs at a time
 
 
-def asked_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> list[Ahead]:
+def prefetched_blocks(kernel: NativeKernel, arch: Arch, resident: int) -> list[PrefetchedBlock]:
   """The prefetches of each instance where there is one stream and an SM runs so many CTAs: the small inputs beside the
   stream; where there are none, the stream, if as much is written and not too much is in flight."""
   found = streams(kernel, arch)
   if len(found) != 1 or not arch.has_tma:
     return []
-  if beside := _beside(kernel, arch):
+  if beside := _side_arrays(kernel, arch):
     return beside
   ((position, block),) = found
   written = sum(_nbytes(o) for o in kernel.mapping.output_mappings)
@@ -144,13 +144,13 @@ def asked_ahead(kernel: NativeKernel, arch: Arch, resident: int) -> list[Ahead]:
     return []
   if resident * PROCESSORS * block.nbytes > 2 * _AHEAD:
     return []
-  return [Ahead(position, block.nbytes, period=1, quarters=1)]
+  return [PrefetchedBlock(position, block.nbytes, period=1, quarters=1)]
 
 
-def _beside(kernel: NativeKernel, arch: Arch) -> list[Ahead]:
+def _side_arrays(kernel: NativeKernel, arch: Arch) -> list[PrefetchedBlock]:
   """Inputs in small blocks that move on along the grid. All instances that see one wait for it, if it has to come from memory."""
   return [
-    Ahead(position, block.nbytes, period, quarters=6)
+    PrefetchedBlock(position, block.nbytes, period, quarters=6)
     for position, m in enumerate(kernel.mapping.input_mappings)
     if (block := pieces(m)) is not None
     and block.count == 1
@@ -171,7 +171,7 @@ def _period(kernel: NativeKernel, position: int) -> int | None:
   return math.prod(size or 0 for size in grid[moving[-1] + 1 :]) if moving else None
 
 
-def pieces(m: BlockMapping) -> Pieces | None:
+def pieces(m: BlockMapping) -> BlockSegments | None:
   """What a block is in memory, if it is pieces of whole lines at equal distances."""
   if not all(isinstance(d, Blocked | Squeezed) for d in m.block_shape):
     return None
@@ -184,7 +184,7 @@ def pieces(m: BlockMapping) -> Pieces | None:
   pitch = math.prod(shape[apart[0] + 1 :]) * size if apart else nbytes
   if len(apart) > 1 or nbytes % LINE or pitch % LINE:
     return None
-  return Pieces(math.prod(sizes[:whole]), nbytes, pitch)
+  return BlockSegments(math.prod(sizes[:whole]), nbytes, pitch)
 
 
 def num_instances(kernel: NativeKernel) -> int:
@@ -241,7 +241,7 @@ def prefetch(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, policy: ir.Value) 
   _void(b, f"cp.async.bulk.prefetch.L2.global.L2::cache_hint [$0], {nbytes}, $1;", [b.ptrtoint(pointer, I64), policy])
 
 
-def let_go(b: ir.IRBuilder, pointer: ir.Value) -> None:
+def release_lines(b: ir.IRBuilder, pointer: ir.Value) -> None:
   """Reset the line of an address to normal eviction priority."""
   line = b.and_(b.ptrtoint(pointer, I64), I64(-LINE))
   _void(b, f"applypriority.global.L2::evict_normal [$0], {LINE};", [line])

@@ -46,7 +46,7 @@ class Edge:
 
 
 @dataclasses.dataclass(frozen=True)
-class Along:
+class TiledAxis:
   """Where a view lies along a dimension of a tiled buffer: element i of the view's dimension `dim` is at `start + scale * i`."""
 
   start: Any = 0  # an int or an i64
@@ -62,9 +62,9 @@ class Array:
   shape: tuple[int, ...]
 
 
-def whole(memory: SharedLayout | Array) -> tuple[Along, ...]:
+def whole(memory: SharedLayout | Array) -> tuple[TiledAxis, ...]:
   """The view of all of a buffer or an array."""
-  return tuple(Along(0, axis) for axis in range(len(memory.shape)))
+  return tuple(TiledAxis(0, axis) for axis in range(len(memory.shape)))
 
 
 @dataclasses.dataclass(eq=False)
@@ -80,7 +80,7 @@ class View(Memory):
   cache: str = ""  # the kernel's cache hints (`cache_modifiers`)
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
-  along: tuple[Along, ...] = ()  # for each dimension of such a buffer, or of `home`
+  along: tuple[TiledAxis, ...] = ()  # for each dimension of such a buffer, or of `home`
   # What it is a part of, if TMA can know: an array, or a buffer whose rows follow
   home: Array | SharedLayout | None = None
   exchange: Any = None  # where the pieces of a row lie, if not in order: `exchange(b, view, index)` gives an address as `address` does
@@ -194,8 +194,8 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
   )
 
 
-def _moved(b: ir.IRBuilder, along: Along, start: Any, step: int, dim: int | None) -> Along:
-  return Along(add(b, along.start, mul(b, start, along.scale)), dim, along.scale * step)
+def _moved(b: ir.IRBuilder, along: TiledAxis, start: Any, step: int, dim: int | None) -> TiledAxis:
+  return TiledAxis(add(b, along.start, mul(b, start, along.scale)), dim, along.scale * step)
 
 
 def transposed(view: View, order: Sequence[int]) -> View:

@@ -65,9 +65,9 @@ def emit_kernel(
       raise errors.GridError(_NO_PIPELINE.format(kernel.name))
     return _emit_warpgroups(hand_written.lower(kernel, arch), arch, parallel)
   hand_written.without_barriers(kernel.body.body)
-  wished = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
-  plan = _pipeline(kernel, arch, num_warps, wished, pipeline)
-  if wished != ALONE and getattr(plan, "cluster", ALONE) != wished:
+  requested_cluster = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
+  plan = _pipeline(kernel, arch, num_warps, requested_cluster, pipeline)
+  if requested_cluster != ALONE and getattr(plan, "cluster", ALONE) != requested_cluster:
     raise errors.GridError(
       f"cluster: the blocks of the kernel '{kernel.name}' cannot share operands in clusters of {cluster} on {arch.name}. Clusters need a "
       "product accumulated along the last grid dimension by TMA and wgmma, operands that are the same along the dimensions of the "
@@ -86,9 +86,9 @@ _NO_PIPELINE = (
 )
 
 
-def _num_warps(kernel: NativeKernel, wished: int | None) -> int | None:
+def _num_warps(kernel: NativeKernel, requested_cluster: int | None) -> int | None:
   """The number of warps required by the user's options or layouts; None if unconstrained."""
-  return wished or next((own.num_warps for own in choice.casts(kernel)), None)
+  return requested_cluster or next((own.num_warps for own in choice.casts(kernel)), None)
 
 
 def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
@@ -111,9 +111,9 @@ def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], nu
       code.settle_memory()
   else:
     number = b.zext(frame.number, I64)
-    points.ask_ahead(number)
+    points.prefetch_ahead(number)
     points.run(number)
-    points.let_go(number)
+    points.release_lines(number)
   plan = Plan("one CTA for each point of the grid", _everything(num_threads), tuple(code.staged), notes=_notes(code))
   return frame.finish(code, num_threads, parallel, resident, plan=plan)
 
@@ -189,9 +189,9 @@ def layouts(kernel: NativeKernel, arch: Arch, launch: Launch) -> list[tuple[str,
     staged = matmul_plans.stage_layouts(plan)
     origins = {k: kernel.mapping.block_mappings[k].origin for k in staged}
     held = getattr(plan.distribution, "layout", None)
-    sums = [] if held is None else [("accumulator, in registers", plan.contraction.dot.loc, held)]
+    product_accumulators = [] if held is None else [("accumulator, in registers", plan.contraction.dot.loc, held)]
     shared = [(f"{origins[k]}, in a stage", "", own) for k, own in staged.items() if own is not None]
-    return [*sums, *shared]
+    return [*product_accumulators, *shared]
   inferred = choice.choose(k_loops.split(kernel, arch), arch, num_warps)
   found: list[tuple[str, str, Layout | SharedLayout]] = []
   if inferred is not None:
@@ -228,11 +228,11 @@ def _honours(kernel: NativeKernel, plan: matmul_plans.Plan) -> bool:
   given = {position: given_layout(ref.ref) for position, ref in choice.given_blocks(kernel).items()}
   others = len(choice.given_refs(kernel)) - len(given) + len(choice.casts(kernel))
   own = matmul_plans.stage_layouts(plan)
-  sums = [plan.contraction.accumulator]
+  product_accumulators = [plan.contraction.accumulator]
   return (
     not others
     and all(own.get(p) == g for p, g in given.items())
-    and all(a in sums for a in choice.accumulators(kernel))
+    and all(a in product_accumulators for a in choice.accumulators(kernel))
   )
 
 

@@ -78,11 +78,11 @@ def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
   return architectures.families(cuda.capabilities(), cuda.driver_version(), jit.llvm_version())
 
 
-def _new_kept() -> CodeCache[Resident]:
+def _new_code_cache() -> CodeCache[Resident]:
   return CodeCache("nvgpu", _link, Resident.register, Resident.hold, Resident.free)
 
 
-_kept = _new_kept()
+_code_cache = _new_code_cache()
 _for_ever: list[Callee] = []  # kernels that others call by address
 
 
@@ -161,9 +161,9 @@ def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee
     str(cuda.driver_version()),
     *jit.environment(),
   ]
-  said = identity(kernel, *_SOURCES) if not plans.planners() else None
-  if said is not None and not dump.directory():
-    found = _kept.find(cache.key(said, *environment))
+  key_text = identity(kernel, *_SOURCES) if not plans.planners() else None
+  if key_text is not None and not dump.directory():
+    found = _code_cache.find(cache.key(key_text, *environment))
     if found is not None:
       return found
   from tilewright.target.nvgpu import compile_ptx
@@ -186,4 +186,4 @@ def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee
         machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
       ).to_bytes()
 
-  return _kept.make(cache.key(ptx + host if said is None else said, *environment), build)
+  return _code_cache.make(cache.key(ptx + host if key_text is None else key_text, *environment), build)

@@ -81,16 +81,16 @@ def deliver(b: ir.IRBuilder, api: ir.Value, log: ir.Value, stream: ir.Value, rep
   b.call(copy, [header, log, i64(HEADER_BYTES), stream])
   status = b.call(external(module, "cuStreamSynchronize", I32, [PTR]), [stream])
   used, dropped, failed = (b.load(at(b, header, 4 * word), typ=I32, align=4) for word in (USED, DROPPED, FAILED))
-  said = b.icmp_unsigned("!=", b.or_(used, b.or_(dropped, failed)), I32(0))
-  with if_then(b, b.and_(said, b.icmp_unsigned("==", status, I32(0)))):
+  has_output = b.icmp_unsigned("!=", b.or_(used, b.or_(dropped, failed)), I32(0))
+  with if_then(b, b.and_(has_output, b.icmp_unsigned("==", status, I32(0)))):
     size = b.zext(used, I64)
     records = b.call(external(module, "malloc", PTR, [I64]), [b.add(size, i64(ALIGNED))])
     b.call(external(module, "cuMemcpyDtoH_v2", I32, [PTR, PTR, I64]), [records, at(b, log, HEADER_BYTES), size])
     raw = bytearray(report.to_json().encode() + b"\0")
     text = ir.GlobalVariable(module, ir.ArrayType(I8, len(raw)), module.get_unique_name("report"))
     text.initializer, text.global_constant = ir.Constant(text.type.pointee, raw), True
-    tell = external(module, printing.REPORT, PTR, [PTR, PTR, PTR])
-    message = b.call(tell, [b.bitcast(text, PTR), header, records])
+    report_function = external(module, printing.REPORT, PTR, [PTR, PTR, PTR])
+    message = b.call(report_function, [b.bitcast(text, PTR), header, records])
     b.call(external(module, "free", VOID, [PTR]), [records])
     with if_then(b, b.icmp_unsigned("!=", message, ir.Constant(PTR, None)), ends=True):
       b.ret(emit_error(b, api, b.ptrtoint(message, I64)))

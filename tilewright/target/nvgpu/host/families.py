@@ -66,9 +66,9 @@ def _call(b: ir.IRBuilder, address: int, frame: ir.Value) -> ir.Value:
   return b.call(b.inttoptr(i64(address), _HANDLER.as_pointer()), [frame])
 
 
-def _text(b: ir.IRBuilder, said: str) -> ir.Value:
+def _text(b: ir.IRBuilder, contents: str) -> ir.Value:
   """The address of a text, as a number."""
-  raw = bytearray(said.encode() + b"\0")
+  raw = bytearray(contents.encode() + b"\0")
   text = ir.GlobalVariable(b.module, ir.ArrayType(I8, len(raw)), b.module.get_unique_name("message"))
   text.initializer, text.global_constant = ir.Constant(text.type.pointee, raw), True
   return b.ptrtoint(text, I64)

@@ -81,9 +81,9 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   pointers = struct(b, len(params))
   fill(b, pointers, [b.ptrtoint(p, I64) for p in params])
   status = _launch(b, module, launch, _handle(b, frame, api), stream, pointers)
-  asked = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
-  asked += f" in clusters of {launch.cluster}" if launch.cluster > 1 else ""
-  _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {asked}")
+  launch_text = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
+  launch_text += f" in clusters of {launch.cluster}" if launch.cluster > 1 else ""
+  _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {launch_text}")
   if launch.report is not None:
     status = device_log.deliver(b, api, log, stream, launch.report)
     _check(b, api, status, f"The GPU kernel '{kernel.name}' did not finish")
@@ -174,12 +174,12 @@ def device_number(b: ir.IRBuilder, frame: ir.Value, api: ir.Value) -> ir.Value:
 def _asked(b: ir.IRBuilder, frame: ir.Value, api: ir.Value, function: str, nbytes: int) -> ir.Value:
   """What XLA answers to a question about a call: a struct of so many bytes with its size, an extension, the context, and the answer. An
   error is returned."""
-  ask = struct(b, 4)
-  fill(b, ask, [i64(nbytes), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
-  error = b.call(api_function(b, api, function), [ask])
+  query = struct(b, 4)
+  fill(b, query, [i64(nbytes), i64(0), read(b, frame, ffi.FRAME_CONTEXT, I64), i64(0)])
+  error = b.call(api_function(b, api, function), [query])
   with if_then(b, b.icmp_unsigned("!=", error, _NULL), ends=True):
     b.ret(error)
-  return ask
+  return query
 
 
 def _places(b: ir.IRBuilder, frame: ir.Value, mapping: GridMapping, has_scratch: bool) -> list[ir.Value]:
@@ -223,16 +223,16 @@ def _check(b: ir.IRBuilder, api: ir.Value, status: ir.Value, what: str) -> None:
   """Return an error that XLA raises, unless the driver's status is that of success."""
   module = b.module
   with if_then(b, b.icmp_unsigned("!=", status, I32(0)), ends=True):
-    said = []
+    parts = []
     for function in ("cuGetErrorName", "cuGetErrorString"):
       slot = struct(b, 1)
       fill(b, slot, [i64(0)])
       b.call(external(module, function, I32, [I32, PTR]), [status, slot])
-      said.append(read(b, slot, 0))
+      parts.append(read(b, slot, 0))
     form = bytearray(what.replace("%", "%%").encode() + b": %s (%s).\0")
     text = ir.GlobalVariable(module, ir.ArrayType(I8, len(form)), module.get_unique_name("message"))
     text.initializer, text.global_constant = ir.Constant(text.type.pointee, form), True
     room = struct(b, _MESSAGE_BYTES // 8)
     write = external(module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
-    b.call(write, [room, i64(_MESSAGE_BYTES), b.bitcast(text, PTR), *said])
+    b.call(write, [room, i64(_MESSAGE_BYTES), b.bitcast(text, PTR), *parts])
     b.ret(emit_error(b, api, b.ptrtoint(room, I64)))

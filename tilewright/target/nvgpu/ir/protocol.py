@@ -133,7 +133,7 @@ class _Run:
     self.counts: Clock = {}  # of the queues: how much has been asked of each
     self.barriers: dict[Hashable, _Barrier] = {}
     self.accesses: dict[Hashable, dict[Box, list[Access]]] = {}
-    self.meeting: dict[int, Op] = {}
+    self.at_barrier: dict[int, Op] = {}
     self.left, self.is_complete = _MAX_OPS, True
 
   def run(self) -> None:
@@ -287,17 +287,17 @@ class _Run:
     waits.append((self.clocks[wg][wg], op))
 
   def _meet(self, op: Op, wg: int) -> Iterator[Op]:
-    self.meeting[wg] = op
-    if len(self.meeting) == self.kernel.warpgroups:
+    self.at_barrier[wg] = op
+    if len(self.at_barrier) == self.kernel.warpgroups:
       self._check_phases()
       for clock in self.clocks:
         _join(self.clocks[wg], clock)
       for clock in self.clocks:
         _join(clock, self.clocks[wg])
       self.barriers = {place: own for place, own in self.barriers.items() if place[0] not in op.operands}  # type: ignore[index]
-      self.meeting = {}
+      self.at_barrier = {}
       return
-    while wg in self.meeting:
+    while wg in self.at_barrier:
       yield op
 
   def _check_phases(self) -> None:

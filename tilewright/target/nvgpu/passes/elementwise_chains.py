@@ -95,8 +95,8 @@ def _passing(body: Block, links: Mapping[Value, Op], candidates: set[Value]) -> 
     for v in candidates.intersection(op.results):
       ends[v] = set()
       for user in used.get(v, ()):
-        goes_on = home[user] is home[op] and len(user.results) == 1 and user.results[0] in links
-        ends[v] |= ends[user.results[0]] if goes_on else {user}
+        continues = home[user] is home[op] and len(user.results) == 1 and user.results[0] in links
+        ends[v] |= ends[user.results[0]] if continues else {user}
       if len(ends[v]) == 1 and all(end.name in _ENDS and home[end] is home[op] for end in ends[v]):
         found.add(v)
   return found

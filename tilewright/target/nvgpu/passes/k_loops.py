@@ -66,19 +66,19 @@ def _split_all(kernel: NativeKernel, block: Block, replaced: dict[Value, Value],
 def _loop(b: Builder, op: Op, size: int) -> Value:
   """The product, added up piece by piece."""
   rounds, left = divmod(_depth(op), size)
-  sums = TileType(op.result.tile.shape, _sum_dtype(op))
-  zero = b.emit("constant", value=np.zeros((), sums.dtype), dtype=sums.dtype)
-  body = Block.of([TileType((), np.dtype(np.int32)), sums])
+  accumulators = TileType(op.result.tile.shape, _accumulator_dtype(op))
+  zero = b.emit("constant", value=np.zeros((), accumulators.dtype), dtype=accumulators.dtype)
+  body = Block.of([TileType((), np.dtype(np.int32)), accumulators])
   with b.into(body):
     number, old = body.params
     product = _product(b, op, b.emit("mul", [number, _index(b, size)]), size)
     b.emit_all("yield", [b.emit("add", [old, product])])
-  start = b.emit("broadcast", [zero], shape=sums.shape, dims=())
+  start = b.emit("broadcast", [zero], shape=accumulators.shape, dims=())
   (total,) = b.emit_all("for", [_index(b, 0), _index(b, rounds), start], [body])
   if left:
     total = b.emit("add", [total, _product(b, op, _index(b, rounds * size), left)])
   dtype = op.result.tile.dtype
-  return total if dtype == sums.dtype else b.emit("convert", [total], dtype=dtype)
+  return total if dtype == accumulators.dtype else b.emit("convert", [total], dtype=dtype)
 
 
 def _product(b: Builder, op: Op, start: Value, size: int) -> Value:
@@ -93,14 +93,14 @@ def _product(b: Builder, op: Op, start: Value, size: int) -> Value:
     view = b.emit("subview", [loaded.owner.operands[0], *starts], sizes=sizes, steps=(1, 1), dropped=())
     part = b.emit("load", [view])
     parts.append(part if permutation == (0, 1) else b.emit("transpose", [part], permutation=permutation))
-  return b.emit("dot", parts, **{**op.attrs, "dtype": _sum_dtype(op)})
+  return b.emit("dot", parts, **{**op.attrs, "dtype": _accumulator_dtype(op)})
 
 
 def _index(b: Builder, number: int) -> Value:
   return b.emit("constant", value=np.int32(number), dtype=np.dtype(np.int32))
 
 
-def _sum_dtype(op: Op) -> np.dtype:
+def _accumulator_dtype(op: Op) -> np.dtype:
   dtype = np.dtype(op.attrs["dtype"])
   return np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
 

@@ -31,11 +31,11 @@ _FEW_BLOCKS = 256  # about two for each SM
 _BESIDES = 40  # registers that a thread needs besides those of a tile
 
 
-def choose_threads(kernel: NativeKernel, asked: int | None, arch: Arch) -> int:
+def choose_threads(kernel: NativeKernel, requested: int | None, arch: Arch) -> int:
   """Enough threads that each has a few vectors of the largest block, or one where there are too few blocks to wait for each other, or where
   several arrays pass by once."""
-  if asked is not None:
-    return asked * threads.WARP
+  if requested is not None:
+    return requested * threads.WARP
   casts = choice.casts(kernel)
   if casts:
     return casts[0].num_warps * threads.WARP

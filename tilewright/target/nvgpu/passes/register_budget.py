@@ -18,17 +18,17 @@ def check(kernel: NativeKernel, roles: Roles) -> None:
   """Refuse a kernel in which a warpgroup would wait for ever."""
   begins = threads.registers_of(kernel.warpgroups * threads.GROUP)
   everyone = range(kernel.warpgroups)
-  asked: dict[int, list[Op]] = {wg: [] for wg in everyone}
+  requests: dict[int, list[Op]] = {wg: [] for wg in everyone}
   for op in walk(kernel.body.body):
     if op.name == "set_registers":
       for wg in roles.comes_to(op):
-        asked[wg].append(op)
+        requests[wg].append(op)
   kept = {
-    wg: min([begins, *(op.attrs["count"] for op in own if not op.attrs["increase"])]) for wg, own in asked.items()
+    wg: min([begins, *(op.attrs["count"] for op in own if not op.attrs["increase"])]) for wg, own in requests.items()
   }
   for wg in everyone:
     left = threads.REGISTERS // threads.GROUP - sum(kept[other] for other in everyone if other != wg)
-    for op in asked[wg]:
+    for op in requests[wg]:
       if op.attrs["increase"] and op.attrs["count"] > max(left, begins):
         others = ", ".join(f"warpgroup {other} keeps {kept[other]}" for other in everyone if other != wg)
         raise errors.ResourceExhaustedError(

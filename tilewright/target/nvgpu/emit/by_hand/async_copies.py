@@ -65,7 +65,7 @@ def _by_tma(code: BlockCode, op: Op, loaded: tma_copies.Loaded) -> bool:
   address, pointer = address_of(code, barrier), code.tensor_map(boxes.tensor_map)
   with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
     mbarrier.expect_more(b, address, boxes.nbytes)
-    tma_copies.bring(b, boxes, pointer, source, target, address, code.arch.has_own_copies)
+    tma_copies.issue_copy(b, boxes, pointer, source, target, address, code.arch.has_own_copies)
   arrive_by_warps(code, address)
   return True
 

@@ -278,7 +278,7 @@ def places(b: ir.IRBuilder, boxes: Boxes, array: View, number: int) -> list[ir.V
   return found
 
 
-def bring(
+def issue_copy(
   b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View, barrier: ir.Value, is_own: bool
 ) -> None:
   """Issue the copies of all boxes to shared memory; the barrier counts their bytes. `is_own`: see `tma.copy`."""

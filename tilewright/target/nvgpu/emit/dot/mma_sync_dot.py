@@ -140,9 +140,9 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
 
 def old_accumulators(code: BlockCode, layout: Layout, dtype: Any, old: Value) -> list[ir.Value]:
   """The registers of a tile to which a product is added."""
-  sums = code.new_registers(layout, dtype)
-  code.fill(sums, old)
-  return unpacked(code.b, sums)
+  accumulators = code.new_registers(layout, dtype)
+  code.fill(accumulators, old)
+  return unpacked(code.b, accumulators)
 
 
 def accumulator_registers(code: BlockCode, layout: Layout, dtype: Any, values: Sequence[ir.Value]) -> Registers:
@@ -175,7 +175,9 @@ def unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
   return found
 
 
-def _mma(b: ir.IRBuilder, op: Op, sums: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> list[ir.Value]:
+def _mma(
+  b: ir.IRBuilder, op: Op, accumulators: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
+) -> list[ir.Value]:
   depth, operand, kind = KINDS[op.operands[0].tile.dtype.name]
   element, letter = (F32, "f") if kind == "f32" else (I32, "r")
   text = (
@@ -183,7 +185,7 @@ def _mma(b: ir.IRBuilder, op: Op, sums: list[ir.Value], left: list[ir.Value], ri
     "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
   )
   constraints = ",".join([*[f"={letter}"] * 4, *["r"] * 6, "0", "1", "2", "3"])
-  out = pure(b, ir.LiteralStructType([element] * 4), text, constraints, [*left, *right, *sums], together=True)
+  out = pure(b, ir.LiteralStructType([element] * 4), text, constraints, [*left, *right, *accumulators], together=True)
   return [b.extract_value(out, i) for i in range(4)]
 
 

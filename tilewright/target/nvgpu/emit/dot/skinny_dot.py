@@ -132,22 +132,30 @@ def keeps_partial_sums(code: BlockCode, parts: Dot) -> bool:
 
 def product(code: BlockCode, parts: Dot, how: Plan) -> SummedView:
   """The product as partial sums, added up when read: a consumer that reads it once needs no other buffer, nor a barrier after that."""
-  sums = _sums(code, parts, how, is_left=True)
-  own = sums.strides[1:]
-  return SummedView(sums.pointer, own, sums.dtype, sums.base, align=_APART, terms=how.along_k, apart=sums.strides[0])
+  accumulators = _accumulators(code, parts, how, is_left=True)
+  own = accumulators.strides[1:]
+  return SummedView(
+    accumulators.pointer,
+    own,
+    accumulators.dtype,
+    accumulators.base,
+    align=_APART,
+    terms=how.along_k,
+    apart=accumulators.strides[0],
+  )
 
 
 def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: bool) -> None:
-  b, sums = code.b, _sums(code, parts, how, is_left=False)
-  code.sync({sums.base}, {into.base})
+  b, accumulators = code.b, _accumulators(code, parts, how, is_left=False)
+  code.sync({accumulators.base}, {into.base})
   shape = (*parts.ms, *parts.ns)
   split = len(parts.ms)
 
   def each(index: list[Index], lanes: int, step: Any) -> None:
     m, n = (_number(b, index[:split], parts.ms), _number(b, index[split:], parts.ns))
-    total = code.load(sums, [Index(0), m, n], lanes)
+    total = code.load(accumulators, [Index(0), m, n], lanes)
     for k in range(1, how.along_k):
-      total = b.fadd(total, code.load(sums, [Index(k), m, n], lanes))
+      total = b.fadd(total, code.load(accumulators, [Index(k), m, n], lanes))
     if accumulate:
       total = b.fadd(code.load(into, index, lanes), total)
     code.store(into, index, total)
@@ -157,7 +165,7 @@ def multiply(code: BlockCode, parts: Dot, how: Plan, into: View, accumulate: boo
   code.each_step(distribute(shape, lanes, code.num_threads), each)
 
 
-def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
+def _accumulators(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
   """The partial sums of each warp along k, in shared memory: (warps, rows of x, rows of w)."""
   b = code.b
   run, along_k, along_n = how.run, how.along_k, how.along_n
@@ -191,12 +199,12 @@ def _sums(code: BlockCode, parts: Dot, how: Plan, is_left: bool) -> View:
       own.multiply(chunk(c), slots, stages.midway)
   shape = (along_k, columns * COLUMNS, parts.n + _APART)
   if stages is None:
-    sums = code.allocate(shape, np.float32)
-    code.sync(set(), {sums.base})
+    accumulators = code.allocate(shape, np.float32)
+    code.sync(set(), {accumulators.base})
   else:
-    sums = stages.reused(shape, np.float32, in_own=is_left)
-  _write(code, slots, (own_k, rows, q), sums)
-  return sums
+    accumulators = stages.reused(shape, np.float32, in_own=is_left)
+  _write(code, slots, (own_k, rows, q), accumulators)
+  return accumulators
 
 
 def _stages(code: BlockCode, parts: Dot, rounds: int, first: Any, rows: list[Any], own_rounds: int) -> Stages | None:
@@ -291,7 +299,7 @@ def _pair(code: BlockCode, parts: Dot, side: str, row: Index, inner: list[Index]
   return half2.pair_at(code, value, parts.place([], free, inner, side))
 
 
-def _write(code: BlockCode, slots: Any, place: tuple[ir.Value, Any, Any], sums: View) -> None:
+def _write(code: BlockCode, slots: Any, place: tuple[ir.Value, Any, Any], accumulators: View) -> None:
   b = code.b
   own_k, numbers, q = place
   for t, tile in enumerate(slots):
@@ -299,7 +307,7 @@ def _write(code: BlockCode, slots: Any, place: tuple[ir.Value, Any, Any], sums: 
       for i, slot in enumerate(column):
         n = numbers[t][i // 2]
         m = b.add(b.mul(q, i64(2)), i64(c * COLUMNS + i % 2))
-        code.store(sums, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
+        code.store(accumulators, [Index(own_k), Index(m), Index(n)], b.load(slot, typ=F32))
 
 
 def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:

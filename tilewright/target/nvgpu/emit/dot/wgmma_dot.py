@@ -137,7 +137,7 @@ def _start(code: BlockCode, op: Op, layout: Layout, old: list[ir.Value] | None) 
       for at in range(0, k, depth):
         x, y = left.at(row, ROWS * row, at), right.at(column, way.width * column, at)
         adds = old is not None or at > 0
-        values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.turned, right.turned), adds)
+        values[own] = wgmma.multiply(b, kind, way.width, values[own], x, y, (left.transposed, right.transposed), adds)
   wgmma.commit(b)
   code.busy.clear()
   return values
@@ -157,11 +157,11 @@ class _Reader:
     self.depths = mma_sync_dot.sizes(op)[0][1] // self.depth
     self.words: list[ir.Value] = []
     self.matrix = None
-    self.turned = False
+    self.transposed = False
     if isinstance(operand, Placed):
       self.matrix = operand.matrix or as_matrix(operand.shared, op.attrs["contract"][i][0])
       assert self.matrix is not None, f"{operand.shared} is no operand of wgmma"
-      self.turned = not self.matrix.k_is_last
+      self.transposed = not self.matrix.k_is_last
       self.address = operand.address(code.b)
     else:
       self.words = [operand[r] for r in sorted(operand)]  # four for each fragment, in order

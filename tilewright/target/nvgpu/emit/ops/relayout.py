@@ -160,7 +160,7 @@ def _without_carry(layout: Layout, shared: AnyShared) -> tuple[int, tuple[int, .
   return int(np.bitwise_or.reduce(found[0], axis=None)), tuple(own.tolist())
 
 
-class Places:
+class BufferAddresses:
   """Addresses in a buffer. Mostly what depends on the thread need not be computed for each register again:
 
   address = (the thread's ^ some bits of the register's) + its other bits, which become part of the instruction
@@ -244,7 +244,7 @@ class Loader:
   def __init__(self, plan: Plan, trip: Trip, machine: Machine):
     self.trip, self.bits, self.machine = trip, plan.bits, machine
     self.target = without_register_copies(plan.target)
-    self.places = Places(trip.shared, self.target, machine)
+    self.places = BufferAddresses(trip.shared, self.target, machine)
     self.together = len(trip.load.groups) // trip.load.instructions if trip.load.kind != access.VECTOR else 1
     self.number = {r: n // self.together for n, group in enumerate(trip.load.groups) for r in group}
     self.known: dict[int, Any] = {}  # words by their first register, where they come as such; else elements
@@ -306,7 +306,7 @@ def _is_below(machine: Machine, number: Number | int, limit: int) -> Any:
 def _store(
   shared: AnyShared, way: access.Access, layout: Layout, registers: list[Any], bits: int, machine: Machine
 ) -> None:
-  places = Places(shared, layout, machine)
+  places = BufferAddresses(shared, layout, machine)
   if way.kind == access.VECTOR:
     for group in way.groups:
       address = places.of(group[0])
@@ -322,7 +322,7 @@ def _store(
 def load(layout: Layout, shared: AnyShared, way: access.Access, bits: int, machine: Machine) -> list[Any]:
   """The second half of a round trip: load the registers of a tile from the buffer, except those that are copies."""
   found: dict[int, Any] = {}
-  places = Places(shared, layout, machine)
+  places = BufferAddresses(shared, layout, machine)
   if way.kind == access.VECTOR:
     for group in way.groups:
       found.update(zip(group, machine.load(places.of(group[0]), len(group), bits)))

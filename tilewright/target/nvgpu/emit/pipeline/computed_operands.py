@@ -53,8 +53,8 @@ def write(
         ]
         for at, four in zip(pieces, words):
           box, inner = divmod(at, _BOX)
-          turned = b.xor(b.and_(row, I32(7)), I32(inner // _EIGHT))
-          offset = b.add(b.mul(row, I32(_ROW)), b.add(b.mul(turned, I32(16)), I32(box * rows * _ROW)))
+          swizzled = b.xor(b.and_(row, I32(7)), I32(inner // _EIGHT))
+          offset = b.add(b.mul(row, I32(_ROW)), b.add(b.mul(swizzled, I32(16)), I32(box * rows * _ROW)))
           _store(b, b.add(place, offset), four)
       b.branch(done)
       b.position_at_end(done)

@@ -52,7 +52,7 @@ class Output:
 class FragmentCode(BlockCode):
   """As `BlockCode`, where tiles of one shape are laid out as accumulators of matrix products are; other warps compute `elsewhere`."""
 
-  sums: MmaDistribution | WgmmaDistribution | None = None
+  accumulators: MmaDistribution | WgmmaDistribution | None = None
   elsewhere: Set[Value] = frozenset()
   outputs: Mapping[Value, Output] = {}
   room: ir.Value | None = None  # shared memory (address space 3) that is free when outputs are written
@@ -66,7 +66,11 @@ class FragmentCode(BlockCode):
     if output is not None and v.tile.shape in self.layouts:
       self._store_boxes(output, v)
       return
-    is_sum = self.sums is not None and v.tile.shape == self.sums.shape and self.sums.columns % _GROUPS == 0
+    is_sum = (
+      self.accumulators is not None
+      and v.tile.shape == self.accumulators.shape
+      and self.accumulators.columns % _GROUPS == 0
+    )
     if is_sum and isinstance(memory, View) and self._is_wide(memory):
       self._fill_rows(memory, v, Held(self.layouts[v.tile.shape]))
     else:
@@ -79,7 +83,7 @@ class FragmentCode(BlockCode):
     elements = self.elements_of(v, layout)
     self.barrier()  # the overwritten memory is no longer read
     way = best_access(layout, shared, self.arch.has_stmatrix, owners_only=True)
-    store(layout, shared, way, elements, 16, _Room(self, self.room))
+    store(layout, shared, way, elements, 16, _OutputBuffer(self, self.room))
     tma.fence_writes(b)
     group = b.udiv(self.thread, I32(GROUP))
     threads.barrier_of_group(b, group)
@@ -134,7 +138,7 @@ class FragmentCode(BlockCode):
         views.store(b, bits, [row, place], b.bitcast(whole, ir.VectorType(I16, 2 * _GROUPS)))
 
 
-class _Room(BlockDevice):
+class _OutputBuffer(BlockDevice):
   """Shared memory in which an output is assembled; barriers are the caller's responsibility."""
 
   def __init__(self, code: FragmentCode, room: ir.Value | None):

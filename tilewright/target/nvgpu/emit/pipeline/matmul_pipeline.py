@@ -57,7 +57,7 @@ def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> Blo
 
 
 def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
-  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, sums)` adds the
+  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, accumulators)` adds the
   product to the accumulators."""
   c = plan.contraction
   last = c.num_steps - 1
@@ -69,10 +69,10 @@ def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir
     before = dict(code.env)
     done: list[Any] = []
 
-    def contraction(sums: Any) -> None:
+    def contraction(accumulators: Any) -> None:
       with code.marked(c.dot):
-        contract(step, sums)
-      done.append(sums)
+        contract(step, accumulators)
+      done.append(accumulators)
 
     with code.scope():
       code.contraction = contraction
@@ -94,13 +94,13 @@ def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir
 def _memory(frame: Frame, code: Any, plan: Plan) -> tuple[list[Any], Any]:
   """Scratch buffers, with the accumulator in registers; or the output that is in registers, as `frame.instance` takes it."""
   c = plan.contraction
-  code.sums = plan.distribution
+  code.accumulators = plan.distribution
   code.layouts[c.block[:2]] = plan.distribution.layout
   kernel = frame.kernel
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-  sums = {n: _in_registers(code, ref.ref) for n, ref in enumerate(refs) if ref is c.accumulator}
+  accumulators = {n: _in_registers(code, ref.ref) for n, ref in enumerate(refs) if ref is c.accumulator}
   kept = None if c.output is None else (c.accumulator, _in_registers(code, c.accumulator.ref), c.output)
-  return frame.memory(code, sums), kept
+  return frame.memory(code, accumulators), kept
 
 
 def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
@@ -108,14 +108,14 @@ def _in_registers(code: BlockCode, kind: RefType) -> RegisterRef:
   return RegisterRef(None, kind.strides, np.dtype(kind.dtype), object(), registers=kept)
 
 
-def read_sums(b: ir.IRBuilder, sums: Any) -> list[ir.Value]:
+def read_accumulators(b: ir.IRBuilder, accumulators: Any) -> list[ir.Value]:
   """The thread's accumulators, one by one."""
-  pairs = [b.load(slot, typ=ir.VectorType(ty.F32, 2)) for slot in sums.slots]
+  pairs = [b.load(slot, typ=ir.VectorType(ty.F32, 2)) for slot in accumulators.slots]
   return [b.extract_element(p, I32(i)) for p in pairs for i in range(2)]
 
 
-def write_sums(b: ir.IRBuilder, sums: Any, values: list[ir.Value]) -> None:
-  for i, slot in enumerate(sums.slots):
+def write_accumulators(b: ir.IRBuilder, accumulators: Any, values: list[ir.Value]) -> None:
+  for i, slot in enumerate(accumulators.slots):
     both = b.insert_element(ir.Constant(ir.VectorType(ty.F32, 2), ir.Undefined), values[2 * i], I32(0))
     b.store(b.insert_element(both, values[2 * i + 1], I32(1)), slot)
 
@@ -232,17 +232,17 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
         view = frame.view(code, side.position, prefetched, None)
         staged_blocks.copy_block(b, code.thread, plan.num_threads, view, block, place)
 
-  def multiply(step: ir.Value, sums: Any) -> None:
+  def multiply(step: ir.Value, accumulators: Any) -> None:
     left, right = (
       lambda row, piece, at=at, block=block: b.add(at, block.offset(b, row, piece))
       for at, block in zip(places(step), plan.blocks)
     )
     k_is_last = c.sides[0].k_is_last, c.sides[1].k_is_last
-    values = read_sums(b, sums)
+    values = read_accumulators(b, accumulators)
     values = mma_sync.step(b, c.kind, plan.distribution, code.thread, c.block[2], values, (left, right), k_is_last)
-    write_sums(b, sums, values)
+    write_accumulators(b, accumulators, values)
 
-  def contract(step: ir.Value, sums: Any) -> None:
+  def contract(step: ir.Value, accumulators: Any) -> None:
     cp_async.wait(b, count - 2)
     threads.barrier(b)  # the step's blocks have arrived, and the stage that is filled next is no longer read
     later = b.add(step, i64(count - 1))
@@ -250,7 +250,7 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
       fetch(later)
     cp_async.commit(b)
     frame.indices[-1] = step
-    multiply(step, sums)
+    multiply(step, accumulators)
 
   for ahead in range(count - 1):
     if ahead < c.num_steps:
@@ -275,16 +275,16 @@ def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan:
   _grouped(frame, parallel)
   prefetched = frame.prefetched(code)
 
-  def ask(step: ir.Value, n: int, number: ring_barriers.Number) -> None:
+  def load_stage(step: ir.Value, n: int, number: ring_barriers.Number) -> None:
     with code.scope():
       _copy_operands(frame, code, stages, prefetched, step, number, n)
 
-  products = mma_sync_consumers.Products(code, plan, stages, ask)
+  products = mma_sync_consumers.Products(code, plan, stages, load_stage)
 
-  def contract(step: ir.Value, sums: Any) -> None:
-    values = products.add(step, read_sums(b, sums))
+  def contract(step: ir.Value, accumulators: Any) -> None:
+    values = products.add(step, read_accumulators(b, accumulators))
     frame.indices[-1] = step
-    write_sums(b, sums, values)
+    write_accumulators(b, accumulators, values)
 
   _each_step(frame, code, plan, contract)
   return code
@@ -340,18 +340,18 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
 
   products = None if points is None else scaled_matmul.Products(frame, code, stages, points)
 
-  def contract(step: ir.Value, sums: Any) -> None:
+  def contract(step: ir.Value, accumulators: Any) -> None:
     first = b.mul(b.trunc(step, I32), I32(plan.slices))
     known = step.constant if isinstance(step, ir.Constant) else None
     is_first, is_last = known == 0, known == c.num_steps - 1
-    values = read_sums(b, sums)
+    values = read_accumulators(b, accumulators)
     if products is not None:
       values = products.add(step, values, is_first, is_last)
     else:
       for n in range(plan.slices):
         pending = int(plan.leaves_running and not (is_last and n == plan.slices - 1))
         values = warp_specialized.consume(code, stages, b.add(first, I32(n)), values, pending, rank)
-    write_sums(b, sums, values)
+    write_accumulators(b, accumulators, values)
 
   if points is None:
     _each_step(frame, code, plan, contract)
@@ -420,7 +420,7 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
   def known(step: ir.Value) -> None:
     """Let the operands' inputs be the staged blocks, or those in global memory where there are none."""
     frame.indices[-1] = step
-    frame.stand(code)
+    frame.set_indices(code)
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
     for position in dict.fromkeys(i for side in c.sides for i in side.inputs):
       code.env[params[position]] = frame.view(code, position, prefetched, object())

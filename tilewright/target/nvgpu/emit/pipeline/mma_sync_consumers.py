@@ -29,15 +29,15 @@ Ask = Callable[[ir.Value, int, Number], None]  # for the n-th slice of a step, i
 
 
 class Products:
-  """Steps of products, with their operands prefetched. `ask` is called for one thread."""
+  """Steps of products, with their operands prefetched. `load_stage` is called for one thread."""
 
-  def __init__(self, code: Any, plan: BoxedWarpPlan, stages: Stages, ask: Ask):
-    self.code, self.plan, self.stages, self.ask = code, plan, stages, ask
+  def __init__(self, code: Any, plan: BoxedWarpPlan, stages: Stages, load_stage: Ask):
+    self.code, self.plan, self.stages, self.load_stage = code, plan, stages, load_stage
     self.total = plan.contraction.num_steps * plan.slices
     with if_then(code.b, self._is_first()):
       for number in range(min(plan.ahead, self.total)):
-        ask(i64(number // plan.slices), number % plan.slices, I32(number))
-    self.asked, self.read = Turns(code.b, plan.stages, plan.ahead), Turns(code.b, plan.stages)
+        load_stage(i64(number // plan.slices), number % plan.slices, I32(number))
+    self.stage_loads, self.read = Turns(code.b, plan.stages, plan.ahead), Turns(code.b, plan.stages)
 
   def _is_first(self) -> ir.Value:
     return self.code.b.icmp_unsigned("==", self.code.thread, I32(0))
@@ -51,11 +51,11 @@ class Products:
     return values
 
   def _ask_ahead(self, step: ir.Value, n: int) -> None:
-    b, turn = self.code.b, self.asked.take()
+    b, turn = self.code.b, self.stage_loads.take()
     is_left = b.icmp_signed("<", step, i64(self.plan.contraction.num_steps))
     with if_then(b, b.and_(self._is_first(), is_left)):
       self.stages.acquire(turn)
-      self.ask(step, n, turn)
+      self.load_stage(step, n, turn)
     threads.warp_barrier(b)  # matrices are read and multiplied by whole warps
 
   def _multiply(self, values: list[ir.Value]) -> list[ir.Value]:

@@ -242,7 +242,7 @@ class _Producer:
     if n == self.group:
       self.step = self.steps.take()
       self.right.wait(self.step)
-    frame.stand(code)
+    frame.set_indices(code)
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
     for position in side.inputs:
       code.env[params[position]] = frame.view(code, position, self.prefetched, object())

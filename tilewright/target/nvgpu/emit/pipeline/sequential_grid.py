@@ -186,14 +186,14 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   name = f"{plan.stages} stages of {', '.join(map(origin, plan.inputs))}"
   start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align, name) if plan.inputs else None
   held = [(block, code.own_buffer(block.nbytes, plan.align, f"block of {origin(block)}")) for block in plan.held]
-  asked = tma_stages.Asked.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
-  by_threads = [block for block in (*plan.inputs, *plan.held) if asked is None or not asked.brings(block)]
+  stage_loads = tma_stages.StageLoads.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
+  by_threads = [block for block in (*plan.inputs, *plan.held) if stage_loads is None or not stage_loads.brings(block)]
   for block, stages in (*((own, count) for own in plan.inputs), *((own, 1) for own, _ in held)):
     engine = CP_ASYNC if block in by_threads else TMA
     code.staged.append(Staged(origin(block), engine, stages, block.nbytes))
   code.in_stages |= {v for block in plan.in_place for v in _loaded(frame.kernel, block.position)}
 
-  def stand(step: ir.Value) -> None:
+  def set_indices(step: ir.Value) -> None:
     for d in reversed(plan.dims):
       size = i64(int(frame.mapping.grid[d]))
       frame.indices[d], step = b.urem(step, size), b.udiv(step, size)
@@ -212,10 +212,10 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
 
   def fetch(step: ir.Value, more: Sequence[tuple[StagedBlock, ir.Value]] = ()) -> None:
     """Start the copies of a step's blocks, and of some that are to be there with them."""
-    stand(step)
+    set_indices(step)
     own = [*more, *((block, b.ptrtoint(at, I32)) for block, at in places(step))]
-    if asked is not None:
-      asked.ask(step, own, prefetched)
+    if stage_loads is not None:
+      stage_loads.load_stage(step, own, prefetched)
     with code.scope():
       for block, to in (each for each in own if each[0] in by_threads):
         view = frame.view(code, block.position, prefetched, None)
@@ -225,7 +225,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
     if by_threads:
       cp_async.commit(b)
 
-  stand(i64(0))
+  set_indices(i64(0))
   kept = _kept_outputs(frame, code, plan, prefetched)
   if plan.inputs:
     code.has_stages = True
@@ -238,8 +238,8 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   with for_range(b, 0, plan.count) as step, code.scope():
     staged: dict[int, Callable[[View], View]] = {n: _here(copy.view) for n, copy in kept.items()}
     if plan.inputs:
-      if asked is not None:
-        asked.wait(step)
+      if stage_loads is not None:
+        stage_loads.wait(step)
       if by_threads:
         cp_async.wait(b, count - 2)
       if any(isinstance(block, SwizzledBlock) for block in by_threads):
@@ -251,7 +251,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
       commit()
       staged |= {block.position: _there(block, b.addrspacecast(at, ty.PTR)) for block, at in places(step)}
       staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
-    stand(step)
+    set_indices(step)
     frame.instance(code, memory, frame.kernel.body.body, staged=staged)
     code.settle_memory()
   for copy in kept.values():

@@ -70,7 +70,7 @@ def _swizzle(layout: SharedLayout) -> int | None:
   return next((n for n in fitting if shared_for_matrix(layout.shape, layout.bits, n) == layout), None)
 
 
-class Asked:
+class StageLoads:
   """The stages of blocks that TMA copies, by the positions of the inputs. `start`: the address of their barriers (i32)."""
 
   def __init__(self, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int, start: ir.Value):
@@ -84,7 +84,7 @@ class Asked:
   @classmethod
   def of(
     cls, frame: Frame, code: BlockCode, changing: Sequence[StagedBlock], held: Sequence[StagedBlock], stages: int
-  ) -> Asked | None:
+  ) -> StageLoads | None:
     """The blocks among some that TMA copies; None if none of those changes from step to step, so that no step would wait."""
     found = ((block.position, _box(frame.kernel, block, code.arch)) for block in (*changing, *held))
     maps = {position: own for position, own in found if own is not None}
@@ -106,7 +106,7 @@ class Asked:
     turn = ring.nth(b, b.trunc(step, I32), self.stages)
     return b.add(self.start, b.mul(turn.stage, I32(_BARRIER_BYTES))), turn.parity
 
-  def ask(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]], prefetched: Any) -> None:
+  def load_stage(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]], prefetched: Any) -> None:
     """Issue the TMA copies among some blocks, at the current indices, to their addresses (i32), to arrive before a step."""
     own = [(block, to) for block, to in blocks if self.brings(block)]
     with self._one_thread(), self.code.scope():

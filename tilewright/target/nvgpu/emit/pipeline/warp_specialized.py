@@ -36,8 +36,8 @@ def consume(
     left, right = (
       operand(b, side.k_is_last, place, size, k, at, itemsize) for side, place, size in zip(sides, places, (m, n))
     )
-    turned = not sides[0].k_is_last, not sides[1].k_is_last
-    values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, turned)
+    transposed = not sides[0].k_is_last, not sides[1].k_is_last
+    values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, transposed)
   wgmma.commit(b)
   values = wgmma.wait(b, values, pending)
   give_back(code, stages, b.sub(step, I32(pending)), rank)

@@ -32,8 +32,8 @@ def fence_init(b: ir.IRBuilder) -> None:
 
 def expect(b: ir.IRBuilder, address: ir.Value, nbytes: int | ir.Value) -> None:
   """Arrive, and let the phase wait for so many bytes too."""
-  said, args = (str(nbytes), []) if isinstance(nbytes, int) else ("$1", [nbytes])
-  _asm(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {said};", [address, *args])
+  byte_count, args = (str(nbytes), []) if isinstance(nbytes, int) else ("$1", [nbytes])
+  _asm(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {byte_count};", [address, *args])
 
 
 def expect_more(b: ir.IRBuilder, address: ir.Value, nbytes: int) -> None:

@@ -93,7 +93,7 @@ def load(b: ir.IRBuilder, address: ir.Value, transposed: bool) -> list[ir.Value]
 
 
 def multiply(
-  b: ir.IRBuilder, kind: str, sums: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
+  b: ir.IRBuilder, kind: str, accumulators: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
 ) -> list[ir.Value]:
   """The four accumulators of a lane, with one product added."""
   result = ir.LiteralStructType([F32] * 4)
@@ -102,7 +102,7 @@ def multiply(
     "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
   )
   asm = ir.InlineAsm(ir.FunctionType(result, [I32] * 6 + [F32] * 4), text, "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3")
-  out = b.call(asm, [*left, *right, *sums])
+  out = b.call(asm, [*left, *right, *accumulators])
   return [b.extract_value(out, i) for i in range(4)]
 
 
@@ -164,13 +164,13 @@ def step(
   d: MmaDistribution,
   thread: ir.Value,
   depth: int,
-  sums: list[ir.Value],
+  accumulators: list[ir.Value],
   places: tuple[Place, Place],
   k_is_last: tuple[bool, bool],
 ) -> list[ir.Value]:
   """Add the product of two blocks in shared memory to the accumulators (two for each step of the distribution, in order)."""
   row, column = d.first(b, thread)
-  totals = [list(sums[4 * i : 4 * i + 4]) for i in range(d.rows * d.columns)]
+  totals = [list(accumulators[4 * i : 4 * i + 4]) for i in range(d.rows * d.columns)]
   for k in range(0, depth, depth_of(kind)):
     lefts = [
       matrices(b, thread, places[0], b.add(row, I32(r * ROWS)), k, is_left=True, k_is_last=k_is_last[0], kind=kind)

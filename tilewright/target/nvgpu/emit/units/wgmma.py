@@ -115,17 +115,17 @@ def multiply(
   b: ir.IRBuilder,
   kind: str,
   columns: int,
-  sums: list[ir.Value],
+  accumulators: list[ir.Value],
   left: ir.Value | Sequence[ir.Value],
   right: ir.Value,
-  turned: tuple[bool, bool] = (False, False),
+  transposed: tuple[bool, bool] = (False, False),
   adds: bool = True,
 ) -> list[ir.Value]:
   """Add one product to the accumulators, or overwrite them. `left` is a descriptor or the four words of a thread, `right` a descriptor.
 
-  `turned`: whether each operand is transposed, that is, k runs down its rows in memory.
+  `transposed`: whether each operand is transposed, that is, k runs down its rows in memory.
   """
-  count, words = len(sums), not isinstance(left, ir.Value)
+  count, words = len(accumulators), not isinstance(left, ir.Value)
   args: list[ir.Value] = [*left, right] if words else [left, right]
   registers = ", ".join(f"${i}" for i in range(count))
   first, last = 2 * count, 2 * count + len(args) - 1
@@ -135,14 +135,14 @@ def multiply(
   if kind not in _INTEGERS:
     flags += [1, 1]  # neither operand is negated
   if kind in _HALVES:
-    flags += [int(t) for t in (turned[1:] if words else turned)]
+    flags += [int(t) for t in (transposed[1:] if words else transposed)]
   text = (
     f"wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{total}.{kind}.{kind} {{{registers}}}, {operand}, ${last}, "
     f"{', '.join(map(str, flags))};"
   )
-  return _through(b, text, sums, args)
+  return _through(b, text, accumulators, args)
 
 
-def wait(b: ir.IRBuilder, sums: list[ir.Value], pending: int = 0) -> list[ir.Value]:
+def wait(b: ir.IRBuilder, accumulators: list[ir.Value], pending: int = 0) -> list[ir.Value]:
   """Wait until all committed products are done, except for the last `pending` groups."""
-  return _through(b, f"wgmma.wait_group.sync.aligned {pending};", sums)
+  return _through(b, f"wgmma.wait_group.sync.aligned {pending};", accumulators)
