@@ -342,6 +342,77 @@ def test_an_all_to_all_of_an_array_is_one_of_pieces(rank: int) -> None:
   assert len(exchange.operands) == 2 and exchange.operands[0].shape.rank == (rank or 2)
 
 
+# Conversions around what only moves elements.
+
+QUARTER = "q = f32[] constant(0.25)\n w = f32[16,8] broadcast(q), dimensions={}\n l = f32[] constant(-1)\n h = f32[] constant(1)\n"
+
+
+@pytest.mark.parametrize(
+  "steps",
+  [
+    "ROOT r = bf16[16,8] convert(g)",
+    "d = f32[16,8] multiply(g, w)\n ROOT r = f8e4m3fn[16,8] convert(d)",
+    "d = f32[16,8] divide(g, w)\n c = f32[16,8] clamp(l, d, h)\n ROOT r = f8e5m2[16,8] convert(c)",
+  ],
+)
+def test_conversions_to_narrower_types_come_before_gathering(steps: str) -> None:
+  body = QUARTER + "g = f32[16,8] all-gather(x), replica_groups={{0,1,2,3}}, dimensions={0}\n" + steps
+  module = transformed(program(body), "collective_quantizer", tolerance=0)
+  (gather,) = (i for i in module.instructions() if i.opcode == "all-gather")
+  assert gather.shape.element_type != "f32" and gather.is_root
+
+
+@pytest.mark.parametrize(
+  "steps",
+  [
+    "ROOT r = f64[16,8] convert(g)",
+    "c = bf16[16,8] convert(g)\n ROOT r = (f32[16,8], bf16[16,8]) tuple(g, c)",
+    "i = u32[] replica-id()\n f = f32[] convert(i)\n w = f32[16,8] broadcast(f), dimensions={}\n d = f32[16,8] multiply(g, w)\n"
+    " ROOT r = bf16[16,8] convert(d)",  # another factor on every device
+  ],
+)
+def test_conversions_that_save_nothing_or_differ_between_devices_stay(steps: str) -> None:
+  body = "g = f32[16,8] all-gather(x), replica_groups={{0,1,2,3}}, dimensions={0}\n" + steps
+  transformed(program(body), "collective_quantizer", changes=False)
+
+
+@pytest.mark.parametrize(
+  "collective",
+  [
+    "all-gather(c), replica_groups={{0,1}}, dimensions={1}",
+    "all-to-all(c), replica_groups={{0,1,2,3}}, dimensions={0}",
+    "collective-permute(c), source_target_pairs={{0,1},{1,2}}",
+  ],
+)
+def test_conversions_to_wider_types_come_after_moving(collective: str) -> None:
+  shape = "[4,16]" if "gather" in collective else "[4,8]"
+  header = "replica_count=2" if "gather" in collective else "replica_count=4"
+  body = f"c = f32[4,8] convert(x)\n ROOT r = f32{shape} {collective}"
+  text = program(body, header, "x = bf16[4,8] parameter(0)")
+  module = transformed(text, "collective-quantizer", devices=int(header[-1]), tolerance=0)
+  assert module.entry.root.opcode == "convert" and module.entry.root.operands[0].shape.element_type == "bf16"
+
+
+def test_what_a_permute_leaves_zero_is_not_computed_with() -> None:
+  body = (
+    "p = f32[4,8] collective-permute(x), source_target_pairs={{0,1}}\n q = f32[] constant(1)\n"
+    " w = f32[4,8] broadcast(q), dimensions={}\n a = f32[4,8] add(p, w)\n ROOT r = bf16[4,8] convert(a)"
+  )
+  transformed(program(body), "collective_quantizer", changes=False)
+
+
+def test_the_decomposer_of_xlas_name_leaves_cycles_and_pairs_are_made_of_chosen_collectives() -> None:
+  body = (
+    "a = f32[4,8] collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,0}}\n"
+    " ROOT b = f32[4,8] collective-permute(a), channel_id=2, source_target_pairs={{0,1},{1,2}}"
+  )
+  module = transformed(program(body, PARTITIONS), "collective-permute-decomposer", tolerance=0)
+  assert count(module, "send") == count(module, "collective-permute") == 1
+  both = body.replace("ROOT b", "b") + "\n ROOT g = f32[4,8] all-reduce(b), to_apply=add"
+  module = transformed(program(both, PARTITIONS), "async_collectives{opcodes=all-reduce|all-gather}")
+  assert count(module, "all-reduce-start") == 1 and count(module, "collective-permute") == 2
+
+
 # Modules read from protos, which do not hold the counts of devices.
 
 

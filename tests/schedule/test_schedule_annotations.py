@@ -88,3 +88,39 @@ def test_transfers_of_a_group_run_beside_its_computation(on_done: bool) -> None:
   hlo.verify(module)
   order = [i.name for i in module.entry.instructions]
   assert order.index("s") < order.index("m") < order.index("n") < order.index("d")
+
+
+GAP = """HloModule m, is_scheduled=true, num_partitions=2
+ENTRY e {{
+  x = f32[512,512] parameter(0)
+  s = (f32[512,512], f32[1024,512]) all-gather-start(x), channel_id=1, replica_groups={{{{0,1}}}}, dimensions={{0}},
+    use_global_device_ids=true{group}
+  d = f32[1024,512] all-gather-done(s)
+  a = f32[512,512] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}{group}
+  b = f32[512,512] tanh(a)
+  c = f32[512,512] dot(b, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}{group}
+  n = f32[512,512] negate(x), frontend_attributes={{_scheduling_group_id="9"}}
+  ROOT t = (f32[1024,512], f32[512,512], f32[512,512]) tuple(d, c, n)
+}}"""
+
+
+def test_groups_are_completed_so_that_they_can_be_kept_together() -> None:
+  text = GAP.format(group=', frontend_attributes={_scheduling_group_id="4"}')
+  with pytest.raises(hlo.HloError):
+    schedule.schedule_module(hlo.parse(text), device="h100")
+  module = hlo.parse(text)
+  assert hlo.make_pass("legalize-scheduling-annotations").run(module)
+  groups = {i.name: i.frontend_attributes.get("_scheduling_group_id") for i in module.entry.instructions}
+  assert {name for name, group in groups.items() if group == "4"} == {"s", "d", "a", "b", "c"}
+  assert groups["n"] is None
+  result = schedule.schedule_module(module, device="h100")
+  result.apply()
+  order = [i.name for i in module.entry.instructions if groups.get(i.name)]
+  assert order[0] == "s" and order[-1] == "d"
+  assert not hlo.make_pass("legalize_scheduling_annotations").run(module)
+
+
+def test_iterations_of_groups_can_be_dropped() -> None:
+  module = hlo.parse(GAP.format(group=', frontend_attributes={_scheduling_group_id="4:2"}'))
+  hlo.make_pass("legalize_scheduling_annotations{remove_loop_iteration_annotation=true}").run(module)
+  assert {i.frontend_attributes.get("_scheduling_group_id") for i in module.entry.instructions} == {None, "4"}

@@ -42,6 +42,7 @@ class AsyncCollectives(Pass):
   min_bytes: int = 0  # of the operands; smaller ones stay
   copies: bool = True
   all_copies: bool = False  # also within one memory space
+  opcodes: str = ""  # which collectives, with | between them; empty: all
 
   def run(self, module: Module) -> bool:
     if compiled_platform() == "cpu":
@@ -57,7 +58,8 @@ class AsyncCollectives(Pass):
   def _is_wanted(self, instruction: Instruction) -> bool:
     if instruction.opcode == "copy":
       return self.copies and (self.all_copies or _crosses_memories(instruction)) and self._is_large(instruction)
-    return instruction.opcode in OWN_PAIRS | WRAPPED and self._is_large(instruction)
+    wanted = frozenset(part.strip() for part in self.opcodes.split("|")) if self.opcodes else OWN_PAIRS | WRAPPED
+    return instruction.opcode in wanted & (OWN_PAIRS | WRAPPED) and self._is_large(instruction)
 
   def _is_large(self, instruction: Instruction) -> bool:
     return sum(operand.shape.byte_size for operand in instruction.operands) >= self.min_bytes

@@ -131,7 +131,7 @@ XLA_NAMES = {
   "all_reduce_simp": "all_reduce_simplifier",
   "async_collective_creator": "async_collectives",
   "block_scaling_rewriter": "block_scaling",
-  "collective_permute_decomposer": "collective_permute_to_send_recv",
+  "collective_permute_decomposer": "collective_permute_to_send_recv{split_cycles=false}",
   "collective_pipeliner_backward": "collective_pipeliner{direction=backward}",
   "collective_pipeliner_forward": "collective_pipeliner",
   "collective_pipeliner_forwardsink": "collective_pipeliner{direction=forward_sink}",

@@ -43,6 +43,7 @@ class CollectivePermuteToSendRecv(Pass):
 
   min_bytes: int = 0
   cycles_only: bool = False
+  split_cycles: bool = True  # otherwise permutes with cycles stay, as with XLA's collective_permute_decomposer
 
   def run(self, module: Module) -> bool:
     if compiled_platform() == "cpu":
@@ -69,7 +70,8 @@ class CollectivePermuteToSendRecv(Pass):
     if not pairs or not once or instruction.operands[0].shape.byte_size < self.min_bytes:
       return False
     # A device that sends to itself waits for no other device: its transfer is separate, but not a cycle.
-    return not self.cycles_only or any(source != target for source, target in break_cycles(pairs)[1])
+    has_cycle = any(source != target for source, target in break_cycles(pairs)[1])
+    return (has_cycle or not self.cycles_only) and (self.split_cycles or not has_cycle)
 
 
 def break_cycles(pairs: Pairs) -> tuple[Pairs, Pairs]:
