@@ -13,6 +13,7 @@ import pytest
 from tests.cpu.native import agrees
 from tests.support.native_kernels import native_kernel
 from tilewright import pallas as pl
+from tilewright.pallas import tpu as pltpu
 from tilewright.runtime import jit, progress
 from tilewright.target import cpu
 
@@ -39,10 +40,10 @@ def test_a_body_with_values_used_again_and_again_is_one_pass():
     o_ref[...], p_ref[...] = mix(x_ref[...], 20)
 
   x = jnp.arange(8 * 128, dtype=U32).reshape(8, 128)
-  copy = loops_of(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]), S(x.shape, U32), x)
-  assert loops_of(one, S(x.shape, U32), x) == copy
+  once = loops_of(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...] + 1), S(x.shape, U32), x)
+  assert loops_of(one, S(x.shape, U32), x) == once
   # Both results need nearly everything: one pass keeps what they share, then each is stored.
-  assert loops_of(two, [S(x.shape, U32)] * 2, x) <= 3 * copy
+  assert loops_of(two, [S(x.shape, U32)] * 2, x) <= 3 * once
   agrees(one, S(x.shape, U32), x)
   agrees(two, [S(x.shape, U32)] * 2, x)
 
@@ -130,3 +131,40 @@ def test_a_kernel_is_named_while_it_compiles(monkeypatch, capsys, tmp_path):
 
   pl.pallas_call(slow_to_compile, S((4, 8), U32))(jnp.zeros((4, 8), U32))
   assert "compiling the kernel 'slow_to_compile'" in capsys.readouterr().err
+
+
+def test_dense_tiles_are_copied_as_a_whole():
+  """A tile of 2 KiB and more that is loaded and stored as it lies is one copy; smaller ones, parts of rows and sums are not."""
+
+  def copies(kernel, shape=(8, 128)):
+    return cpu.to_llvm(native_kernel(kernel, S(shape, jnp.float32), jnp.zeros(shape, jnp.float32)), cpu.host()).count(
+      'call void @"llvm.memmove'
+    )
+
+  def whole(x_ref, o_ref):
+    o_ref[...] = x_ref[...]
+
+  def columns(x_ref, o_ref):
+    o_ref[:, :64] = x_ref[:, :64]
+    o_ref[:, 64:] = x_ref[:, 64:]
+
+  def plus_one(x_ref, o_ref):
+    o_ref[...] = x_ref[...] + 1
+
+  assert copies(whole) == 1
+  assert copies(whole, (2, 64)) == copies(columns) == copies(plus_one) == 0
+
+
+def test_a_copied_tile_is_the_one_that_was_loaded():
+  """What is loaded before its memory is overwritten is kept, not copied from there later."""
+
+  def kernel(x_ref, o_ref, s_ref):
+    s_ref[...] = x_ref[...]
+    old = s_ref[...]
+    s_ref[...] = old * 2
+    o_ref[0] = old
+    o_ref[1] = s_ref[...]
+
+  x = jnp.arange(1024, dtype=jnp.float32).reshape(8, 128)
+  out = pl.pallas_call(kernel, S((2, 8, 128), jnp.float32), scratch_shapes=[pltpu.VMEM((8, 128), jnp.float32)])(x)
+  np.testing.assert_array_equal(out, np.stack([x, x * 2]))

@@ -22,7 +22,7 @@ from typing import Any
 from tilewright.cli.bench import OURS, Case, Measured
 
 XLA = "XLA, jax.lax.psum"
-SIZES = {"1 KiB": 1 << 10, "1 MiB": 1 << 20, "64 MiB": 64 << 20}
+SIZES = {"1 KiB": 1 << 10, "64 KiB": 64 << 10, "1 MiB": 1 << 20, "64 MiB": 64 << 20}
 _MARK = "bench:"
 _SECONDS = 0.05  # of work for each answer
 

@@ -29,7 +29,7 @@ from tilewright.collectives.fused import (
 )
 from tilewright.runtime import plugins as _plugins
 
-_plugins.register("native_all_reduce", "tilewright.collectives.hlo_kernels")
+_plugins.register("native_collectives", "tilewright.collectives.hlo_kernels")
 
 __all__ = [
   "Finding",

@@ -13,6 +13,7 @@ from jax import lax
 from tilewright import errors
 from tilewright.collectives import cost, kernels
 from tilewright.collectives.groups import axes_of, checked_groups, table
+from tilewright.collectives.members import OPS
 from tilewright.collectives.primitives import Spec, bind, log_fallback, rank, user_line
 from tilewright.pallas import semaphores
 from tilewright.runtime import _jax
@@ -35,8 +36,8 @@ def spec_of(what: str, kind: str, axis_name: Any, axis_index_groups: Any, **more
 
 
 def _check_op(what: str, op: str, x: Any) -> None:
-  if op not in kernels.OPS:
-    raise errors.CollectiveError(f"collectives.{what}: op: expected one of {sorted(kernels.OPS)}, got {op!r}.")
+  if op not in OPS:
+    raise errors.CollectiveError(f"collectives.{what}: op: expected one of {sorted(OPS)}, got {op!r}.")
   if op in ("and", "or") and not (jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_):
     raise errors.CollectiveError(f"collectives.{what}: op {op!r} is for integers and bools, got {x.dtype}.")
   if jnp.issubdtype(x.dtype, jnp.complexfloating) and op != "sum":

@@ -24,6 +24,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.collectives import api, kernels
 from tilewright.collectives.groups import Table, table
+from tilewright.collectives.members import Member, wide
 from tilewright.collectives.primitives import Spec, log_fallback, runs_here, varying
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
@@ -182,7 +183,7 @@ def _(x: Any, w: Any, *, spec: Spec) -> Any:
 
 def _dot(a: Any, b: Any) -> Any:
   precise = lax.Precision.HIGHEST if a.dtype == jnp.float32 else None
-  acc = kernels.wide(a.dtype, "sum") if jnp.issubdtype(a.dtype, jnp.floating) else a.dtype
+  acc = wide(a.dtype, "sum") if jnp.issubdtype(a.dtype, jnp.floating) else a.dtype
   return jnp.dot(a, b, preferred_element_type=acc, precision=precise)
 
 
@@ -203,7 +204,7 @@ def _kernel(x: Any, w: Any, participants: Table, spec: Spec) -> Any:
   if spec.kind == "all_gather_matmul":
 
     def body(table_ref: Any, x_ref: Any, w_ref: Any, o_ref: Any) -> None:
-      member = kernels.Member(table_ref, participants)
+      member = Member(table_ref, participants)
       inputs = member.refs(x_ref)
       member.each(lambda r: _set(o_ref.at[r], _dot(inputs(r)[...], w_ref[...]).astype(dtype)))
 
@@ -212,7 +213,7 @@ def _kernel(x: Any, w: Any, participants: Table, spec: Spec) -> Any:
     x, m = x.reshape(members, m // members, x.shape[1]), m // members
 
     def body(table_ref: Any, x_ref: Any, w_ref: Any, o_ref: Any) -> None:
-      member = kernels.Member(table_ref, participants)
+      member = Member(table_ref, participants)
       left, right = member.refs(x_ref), member.refs(w_ref)
       total = member.reduced(lambda r: _dot(left(r)[member.rank], right(r)[...]), "sum").astype(dtype)
       if spec.kind == "matmul_reduce_scatter":

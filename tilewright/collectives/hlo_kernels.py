@@ -1,68 +1,101 @@
-"""The all-reduce kernels, offered to the HLO pass `native_all_reduce`: each as the computation of one device.
+"""The kernels of the HLO pass `native_collectives`: collectives on several arrays at once, in the shapes that the pass asks for.
 
-The kernel is lowered as a program for `jax.shard_map` over as many devices as the module has partitions, whose body is what a device
-computes. The pass puts that body in place of XLA's all-reduce.
+A kernel is lowered as a program for `jax.shard_map` over as many devices as the module has partitions; its body is one of `flat`. The pass
+takes the one custom call of that program.
 """
 
 from __future__ import annotations
 
 import collections
+import dataclasses
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
 from tilewright import errors
-from tilewright.collectives import cost
-from tilewright.collectives.groups import checked_groups
-from tilewright.collectives.primitives import Spec, bind
-from tilewright.hlo import Computation, Instruction, parse
-from tilewright.hlo.passes.native_all_reduce import Groups, register_kernel
+from tilewright import pallas as pl
+from tilewright.collectives import flat
+from tilewright.collectives.groups import table
+from tilewright.collectives.kernels import Params
+from tilewright.collectives.members import Member
+from tilewright.hlo import parse
+from tilewright.hlo.passes.native_collectives import NEVER_WAIT, Call, Request, register_kernel
+from tilewright.pallas import tpu as pltpu
 from tilewright.target.cpu import lifetime
+from tilewright.tile.formats import width as bits_of
 
 _AXIS = "devices"
 _kept: collections.deque[Any] = collections.deque(maxlen=256)  # programs whose code XLA is about to look for
 
+NEVER_WAIT.add(lifetime.TARGET)
+
 
 @register_kernel
-def all_reduce(instruction: Instruction, op: str, groups: Groups, devices: int) -> Computation | str:
-  """One device's part of an all-reduce, or why there is no kernel."""
+def kernel(request: Request) -> Call | str:
+  """The call of a kernel, or why there is none."""
   if jax.default_backend() != "cpu":
     return f"it runs on {jax.default_backend()}, where kernels do not reach for other devices"
   if jax.process_count() > 1:
     return "its devices may belong to several processes"
   here = jax.devices("cpu")
-  if not 1 < devices <= len(here):
-    return f"there are {len(here)} CPU devices, and it needs {devices}"
-  dtype, shape = np.dtype(instruction.shape.dtype), instruction.shape.dimensions
+  if not 1 < request.devices <= len(here):
+    return f"there are {len(here)} CPU devices, and it needs {request.devices}"
+  if bits_of(request.dtype) < 8:
+    return f"{request.dtype} is packed"
+  if request.groups and len(request.groups[0]) > flat.MOST_MEMBERS:
+    return f"its groups have more than {flat.MOST_MEMBERS} members"
   try:
-    split = checked_groups(groups, devices, "native_all_reduce")
-    members = max(map(len, split or ()))
-    spec = Spec(
-      *("all_reduce", (_AXIS,), split, members, op),
-      algorithm=cost.choose(instruction.shape.num_elements * max(1, dtype.itemsize), members),
-      title=f"all_reduce %{instruction.name}{_line(instruction)}",
-    )
-    return _lowered(spec, shape, dtype, here[:devices])
+    return _lowered(dataclasses.replace(request, title=request.title[:180]))
   except errors.TilewrightError as refused:
     return str(refused)
 
 
-def _lowered(spec: Spec, shape: tuple[int, ...], dtype: Any, devices: Any) -> Computation | str:
-  mesh, whole = jax.sharding.Mesh(np.array(devices), (_AXIS,)), jax.sharding.PartitionSpec()
-  f = jax.shard_map(lambda x: bind(x, spec), mesh=mesh, in_specs=whole, out_specs=whole, check_vma=False)
-  lowered = jax.jit(f).lower(jax.ShapeDtypeStruct(shape, dtype))
+def _lowered(request: Request) -> Call | str:
+  body, rows = _body(request)
+  mesh, whole = (
+    jax.sharding.Mesh(np.array(jax.devices("cpu")[: request.devices]), (_AXIS,)),
+    jax.sharding.PartitionSpec(),
+  )
+  anywhere = pl.BlockSpec(memory_space=pl.ANY)
+  count, both = len(request.operands), len(request.operands) + len(request.results)
+  scratch = [pltpu.VMEM((flat.chunk_of(request.dtype),), request.dtype)] if request.kind == "all_reduce" else []
+
+  def run(*operands: Any) -> Any:
+    return pl.pallas_call(
+      lambda table_ref, *refs: body(table_ref, refs[:count], refs[count:both], *refs[both:]),
+      [jax.ShapeDtypeStruct(s, request.dtype) for s in request.results],
+      in_specs=[anywhere] * len(operands),
+      out_specs=[anywhere] * len(request.results),
+      scratch_shapes=scratch,
+      compiler_params=Params(request.title, only_gangs=request.only_gangs),
+      name=request.kind,
+    )(*operands)
+
+  f = jax.shard_map(run, mesh=mesh, in_specs=whole, out_specs=whole, check_vma=False)
+  types = [jax.ShapeDtypeStruct(rows.shape, rows.dtype)]
+  types += [jax.ShapeDtypeStruct(s, request.dtype) for s in request.operands]
+  lowered = jax.jit(f).lower(*types)
   module = parse(lowered.compiler_ir(dialect="hlo").as_hlo_text(True))
-  for computation in module.computations:
-    calls = [i for i in computation.instructions if i.attrs.get("custom_call_target") == lifetime.TARGET]
-    if calls and len(computation.parameters) == 1:
-      _kept.append(lowered)
-      return computation
-  return "its kernel is not one computation of a device"
+  calls = [i for i in module.instructions() if i.attrs.get("custom_call_target") == lifetime.TARGET]
+  if len(calls) != 1 or len(calls[0].operands) != len(types) + 1:
+    return "its kernel is not one call"
+  _kept.append(lowered)
+  return Call(calls[0], rows)
 
 
-def _line(instruction: Instruction) -> str:
-  """Where the program asks for it."""
-  metadata = instruction.metadata
-  file, line = getattr(metadata, "source_file", ""), getattr(metadata, "source_line", 0)
-  return f" at {file}:{line}" if file else ""
+def _body(request: Request) -> tuple[Callable[..., None], np.ndarray]:
+  """What a device runs, given the table, the refs of operands and of results, and scratch; and the table."""
+  if request.kind == "permute":
+    return flat.permute, np.array(request.sources, np.int32)[:, None]
+  members = table(((_AXIS, request.devices),), (_AXIS,), request.groups)
+  bodies: dict[str, Callable[..., None]] = {
+    "all_reduce": functools.partial(flat.all_reduce, request.op),
+    "gather": flat.gather,
+    "scatter": functools.partial(flat.scatter, request.op),
+    "exchange": flat.exchange if len(request.operands[0]) > 1 else flat.exchange_operands,
+  }
+  run = bodies[request.kind]
+  return lambda table_ref, *refs: run(Member(table_ref, members), *refs), members.array()

@@ -14,7 +14,6 @@ All devices of a group add in the same order, so that they get the same bits in 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -24,39 +23,25 @@ import numpy as np
 from jax import lax
 
 from tilewright import pallas as pl
+from tilewright.collectives import flat
 from tilewright.collectives.groups import Table
-from tilewright.pallas import remote, semaphores
+from tilewright.collectives.members import LOGICAL, OPS, Member, wide
+from tilewright.pallas import remote
 from tilewright.pallas import tpu as pltpu
 from tilewright.tile.formats import width as bits_of
 
-LOGICAL = semaphores.DeviceIdType.LOGICAL
-OPS: dict[str, Callable[[Any, Any], Any]] = {
-  "sum": jnp.add,
-  "max": jnp.maximum,
-  "min": jnp.minimum,
-  "and": jnp.bitwise_and,
-  "or": jnp.bitwise_or,
-}
 _CHUNK_BYTES = 32 << 10
-_UNROLLED = 16  # members of a group whose inputs are read in one loop
 
 
 @dataclasses.dataclass(frozen=True)
 class Params:
-  """Compiler parameters of a collective: what it is, with the user's line, for messages."""
+  """Compiler parameters of a collective: what it is, with the user's line, for messages; whether devices meet in no other way."""
 
   title: str
+  only_gangs: bool = False
   collective_id: int = 0
   has_side_effects: bool = True
   writes_all: bool = True
-
-
-def wide(dtype: Any, op: str) -> Any:
-  """What a reduction is computed in: float32 for smaller floats, int32 for integers of less than a byte."""
-  dtype = np.dtype(dtype)
-  if jnp.issubdtype(dtype, jnp.floating) and dtype.itemsize < 4:
-    return jnp.float32
-  return jnp.int32 if jnp.issubdtype(dtype, jnp.integer) and bits_of(dtype) < 8 else dtype
 
 
 def rows_of(size: int, dtype: Any) -> tuple[int, int]:
@@ -68,47 +53,6 @@ def rows_of(size: int, dtype: Any) -> tuple[int, int]:
     if size % chunk == 0:
       return size // chunk, chunk
   return -(-size // most), most
-
-
-class Member:
-  """The devices of this one's group, as a kernel sees them."""
-
-  def __init__(self, table_ref: Any, table: Table):
-    self.table = table
-    me = semaphores.own_device_id(semaphores.device_axes())
-    self.row = table_ref.at[me]
-    self.rank = self.row[table.width + 1]
-    self.size = table.sizes[0] if table.is_even else self.row[table.width]
-
-  @property
-  def is_unrolled(self) -> bool:
-    return self.table.is_even and self.table.width <= _UNROLLED
-
-  def number(self, rank: Any) -> Any:
-    return self.row[rank]
-
-  def refs(self, ref: Any) -> Callable[[Any], Any]:
-    """From a rank to that member's ref, found before loops where there are few."""
-    of = lambda rank: remote.remote_ref(ref, self.number(rank), LOGICAL)
-    return [of(rank) for rank in range(self.table.width)].__getitem__ if self.is_unrolled else of
-
-  def each(self, body: Callable[[Any], None]) -> None:
-    """For each member of the group."""
-    if self.is_unrolled:
-      for rank in range(self.table.width):
-        body(rank)
-    else:
-      pl.loop(0, self.size)(body)
-
-  def reduced(self, part: Callable[[Any], Any], op: str) -> Any:
-    """What all members have, combined in order of their ranks."""
-    if self.is_unrolled:
-      return functools.reduce(OPS[op], [part(rank) for rank in range(self.table.width)])
-    return lax.fori_loop(1, self.size, lambda rank, total: OPS[op](total, part(rank)), part(0))
-
-  def rows_of_member(self, count: int) -> tuple[Any, Any]:
-    """The rows from one to another that this member works on."""
-    return self.rank * count // self.size, (self.rank + 1) * count // self.size
 
 
 def call(
@@ -148,6 +92,10 @@ def in_rows(x: Any, lead: int = 0) -> tuple[Any, Callable[[Any], Any], tuple[int
 def all_reduce(x: Any, table: Table, op: str, algorithm: str, title: str) -> Any:
   if algorithm == "ring" and wide(x.dtype, op) != x.dtype:  # sums on their way are not rounded
     return all_reduce(x.astype(wide(x.dtype, op)), table, op, algorithm, title).astype(x.dtype)
+  if algorithm == "two_shot" and table.is_even and table.width <= flat.MOST_MEMBERS and bits_of(x.dtype) >= 8:
+    total = (pltpu.VMEM((flat.chunk_of(x.dtype),), x.dtype),)
+    body = lambda member, x_ref, o_ref, total: flat.all_reduce(op, member, [x_ref], [o_ref], total)
+    return call(body, x.reshape(-1), (x.size,), table, title, total).reshape(x.shape)
   rows, back, (count, chunk) = in_rows(x)
   dtype, acc = x.dtype, wide(x.dtype, op)
 

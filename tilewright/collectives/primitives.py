@@ -23,6 +23,7 @@ from jax import lax
 
 from tilewright.collectives import kernels
 from tilewright.collectives.groups import Groups, table
+from tilewright.collectives.members import OPS, wide
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
@@ -195,10 +196,10 @@ def _by_gathering(x: Any, spec: Spec) -> Any:
     case "permute":
       source = jnp.asarray(spec.sources, jnp.int32)[me]
       return jnp.where(source >= 0, mine[jnp.maximum(source, 0)], 0).astype(x.dtype)
-  parts = (jnp.take(mine, me, axis=1) if spec.kind == "scatter" else mine).astype(kernels.wide(x.dtype, spec.op))
+  parts = (jnp.take(mine, me, axis=1) if spec.kind == "scatter" else mine).astype(wide(x.dtype, spec.op))
   total = parts[0]
   for i in range(1, spec.members):
-    total = jnp.where(known[i], kernels.OPS[spec.op](total, parts[i]), total)
+    total = jnp.where(known[i], OPS[spec.op](total, parts[i]), total)
   return total.astype(x.dtype)
 
 
@@ -207,7 +208,7 @@ def _by_xla(x: Any, *, spec: Spec) -> Any:
   groups = None if spec.groups is None else [list(g) for g in spec.groups]
   if groups is not None and len({len(g) for g in groups}) > 1:
     return _by_gathering(x, spec)
-  acc = kernels.wide(x.dtype, spec.op)
+  acc = wide(x.dtype, spec.op)
   if acc != x.dtype and spec.kind in ("all_reduce", "scatter"):  # sums are not rounded on their way
     return _by_xla(x.astype(acc), spec=spec).astype(x.dtype)
   axes = spec.axes if len(spec.axes) > 1 else spec.axes[0]
@@ -217,14 +218,14 @@ def _by_xla(x: Any, *, spec: Spec) -> Any:
       return reduce_by[spec.op](x, axes, axis_index_groups=groups)
     case "all_reduce":
       everyone = lax.all_gather(x, axes, axis_index_groups=groups)
-      return functools.reduce(kernels.OPS[spec.op], list(everyone))
+      return functools.reduce(OPS[spec.op], list(everyone))
     case "gather":
       return lax.all_gather(x, axes, axis_index_groups=groups)
     case "scatter" if spec.op == "sum":
       return lax.psum_scatter(x, axes, axis_index_groups=groups)
     case "scatter":
       everyone = lax.all_to_all(x, axes, 0, 0, axis_index_groups=groups)
-      return functools.reduce(kernels.OPS[spec.op], list(everyone))
+      return functools.reduce(OPS[spec.op], list(everyone))
     case "exchange":
       return lax.all_to_all(x, axes, 0, 0, axis_index_groups=groups)
   everyone = lax.all_gather(x, axes, axis_index_groups=groups)

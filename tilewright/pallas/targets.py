@@ -105,7 +105,12 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
 def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
   from tilewright.target import cpu
 
-  return cpu.run(native, *operands, title=getattr(kernel.compiler_params, "title", ""))
+  said = {
+    name: getattr(kernel.compiler_params, name)
+    for name in ("title", "only_gangs")
+    if hasattr(kernel.compiler_params, name)
+  }
+  return cpu.run(native, *operands, **said)
 
 
 def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:

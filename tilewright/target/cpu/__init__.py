@@ -160,9 +160,9 @@ def _compile(kernel: NativeKernel, key_text: str | None) -> Hold:
   return _code_cache.make(name, lambda: jit.object_code(text))
 
 
-def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:
+def run(kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool = False) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. The title appears in messages of kernels
-  that access other devices."""
+  that access other devices; `only_gangs` says that devices of this program wait for each other in no other way (`threads`)."""
   program = calling.program()
   world = processes.world_of(processes.of_program(program)) if kernel.mesh else None
   if world is not None:
@@ -177,5 +177,7 @@ def run(kernel: NativeKernel, *operands: Any, title: str = "") -> list[Any]:
     attributes[lifetime.TITLE] = title or kernel.name
   if world is not None:
     _launcher().in_world(world)
-    attributes[lifetime.WORLD] = np.array([world.domain, len(program.keepalives)], np.int64)
+    attributes[lifetime.WORLD] = np.array([world.domain, len(program.keepalives), 0], np.int64)
+  elif kernel.mesh and only_gangs:
+    attributes[lifetime.WORLD] = np.array([0, 0, 1], np.int64)
   return call(kernel, lifetime.TARGET, operands, packed, attributes=attributes)

@@ -86,6 +86,7 @@ from tilewright.target.cpu.rendezvous_layout import (
   WHERE,
   WHERE_TEXT,
 )
+from tilewright.target.cpu.threads import now
 from tilewright.target.llvm.frame import at, external, read, text_pointer
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
@@ -93,7 +94,6 @@ from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 _SPINS = 256
 _YIELDING = 1_000_000  # nanoseconds: on a busy machine, one time of giving way may take longer
 _SLEEP_NANOSECONDS = 100_000  # nanoseconds
-_MONOTONIC = 1  # of Linux's clocks
 _MAX_SLEEPS = 100  # between two questions to Python
 _NULL = ir.Constant(PTR, None)
 _LEFT_EARLY = (
@@ -229,12 +229,6 @@ def _waits_at(b: ir.IRBuilder, own: ir.Value, where: ir.Value) -> None:
   _set(b, b.ptrtoint(at(b, own, WHERE_TEXT), I64), at(b, own, WHERE))
 
 
-def _now(b: ir.IRBuilder, room: ir.Value) -> ir.Value:
-  """Nanoseconds of the monotonic clock, given room for a timespec."""
-  b.call(external(b.module, "clock_gettime", I32, [I32, PTR]), [I32(_MONOTONIC), room])
-  return b.add(b.mul(read(b, room, 0, I64), i64(1_000_000_000)), read(b, room, 8, I64))
-
-
 # --- waiting -----------------------------------------------------------------------------------------------------
 
 
@@ -259,11 +253,11 @@ def _emit_wait(module: ir.Module) -> ir.Function:
     b.store(b.add(b.load(tries, typ=I64), i64(1)), tries)
 
   may_spin = lambda: b.icmp_signed("<", b.load(tries, typ=I64), i64(_SPINS))
-  may_yield = lambda: b.icmp_signed("<", _now(b, clock), b.load(until, typ=I64))
+  may_yield = lambda: b.icmp_signed("<", now(b, clock), b.load(until, typ=I64))
   _while(b, lambda: b.and_(b.not_(done()), may_spin()), count)
   with if_then(b, done(), ends=True):
     b.ret(i64(0))
-  b.store(b.add(_now(b, clock), i64(_YIELDING)), until)
+  b.store(b.add(now(b, clock), i64(_YIELDING)), until)
   _while(b, lambda: b.and_(b.not_(done()), may_yield()), lambda: b.call(external(module, "sched_yield", I32, []), []))
   with if_then(b, done(), ends=True):
     b.ret(i64(0))
@@ -415,7 +409,7 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
       b.store(value, at(b, new, offset))
     _copy_text(b, name, at(b, new, NAME_TEXT), NAME_BYTES)
     clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
-    b.store(_now(b, clock), at(b, new, CREATED))
+    b.store(now(b, clock), at(b, new, CREATED))
     b.store(new, b.load(place, typ=PTR))
     b.store(new, found)
   rendezvous = b.load(found, typ=PTR)

@@ -23,11 +23,10 @@ from tilewright.target.cpu import device_rendezvous, lifetime, rendezvous_layout
 from tilewright.target.cpu.heaps import Heaps
 from tilewright.target.llvm.frame import api_function, at, emit_error, external, fill, read, struct
 from tilewright.target.llvm.loops import for_range, i64, if_then
-from tilewright.target.llvm.types import I32, I64, PTR, VOID
+from tilewright.target.llvm.types import I64, PTR, VOID
 
 _NULL = ir.Constant(PTR, None)
 _DEVICE_ID = ir.FunctionType(I64, [PTR])
-_PROCESSORS = 84  # _SC_NPROCESSORS_ONLN of Linux's sysconf
 
 
 class MultiDeviceLaunch:
@@ -37,6 +36,7 @@ class MultiDeviceLaunch:
     self.module, self.worker, self.heaps = module, worker, heaps
     self.start_thread = threads.emit_start_thread(module)
     self.complete = self._emit_complete()
+    self.resume = threads.emit_resume(module, self.start_thread, self.complete)
     self.stage_in, self.stage_out = self._emit_stage_in(), self._emit_stage_out()
     self.run_waiting = self._emit_run_waiting()
     self.gang = self._emit_gang()
@@ -79,7 +79,7 @@ class MultiDeviceLaunch:
     rendezvous = b.call(arrive, [run, site, at(b, site, lifetime.SITE_TITLE), count, me, arrays, state])
     with if_then(b, b.icmp_unsigned("!=", rendezvous, _NULL)):
       with if_then(b, b.icmp_signed("!=", is_large, i64(0))):
-        processors = b.call(external(self.module, "sysconf", I64, [I32]), [I32(_PROCESSORS)])
+        processors = b.call(threads.emit_processors(self.module), [])
         most = b.select(b.icmp_signed("<", processors, count), processors, count)
         b.store(most, at(b, rendezvous, rendezvous_layout.HELPERS))
         with for_range(b, 1, most):
@@ -94,8 +94,9 @@ class MultiDeviceLaunch:
   def _emit_gang(self) -> ir.Function:
     """`gang(rendezvous, own)`: run bodies until none is left. The last thread to finish completes all futures and frees the meeting.
 
-    What XLA computes next for a device runs inside of its answer, and may wait for that of another device: each is given on a thread of its
-    own, but that for the device `own`, whose call to the handler this is.
+    What XLA computes next for a device runs inside of its answer. In a program all of whose collectives are gangs it never waits for
+    another device, and devices share threads (`threads`). Elsewhere it may, and each device is completed on a thread of its own. The
+    device `own`, whose call to the handler this is, is completed here.
     """
     function = ir.Function(self.module, ir.FunctionType(VOID, [PTR, I64]), "gang")
     function.linkage = "internal"
@@ -115,16 +116,35 @@ class MultiDeviceLaunch:
     b.position_at_end(out)
     left = b.atomic_rmw("sub", at(b, rendezvous, rendezvous_layout.HELPERS), i64(1), "seq_cst")
     with if_then(b, b.icmp_signed("==", left, i64(1))):
-      with for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
-        b.call(
-          self.start_thread,
-          [self.complete.bitcast(PTR), read(b, self._slot(b, rendezvous, device), rendezvous_layout.ARENA)],
-        )
       last = read(b, self._slot(b, rendezvous, own), rendezvous_layout.ARENA)
+      only_gangs = b.icmp_signed("!=", read(b, read(b, last, state_of.SITE), lifetime.SITE_ONLY_GANGS, I64), i64(0))
+      with b.if_else(only_gangs) as (shared, apart):
+        with shared:
+          self._resume_others(b, rendezvous, count, own)
+        with apart, for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
+          b.call(
+            self.start_thread,
+            [self.complete.bitcast(PTR), read(b, self._slot(b, rendezvous, device), rendezvous_layout.ARENA)],
+          )
       b.call(external(self.module, "free", VOID, [PTR]), [rendezvous])
       b.call(self.complete, [last])
     b.ret_void()
     return function
+
+  def _resume_others(self, b: ir.IRBuilder, rendezvous: ir.Value, count: ir.Value, own: ir.Value) -> None:
+    """Chain the states of the devices but `own`, and put them into the queue."""
+    first, last = b.alloca(PTR), b.alloca(PTR)
+    b.store(_NULL, first)
+    with for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
+      state = read(b, self._slot(b, rendezvous, device), rendezvous_layout.ARENA)
+      with b.if_else(b.icmp_unsigned("==", b.load(first, typ=PTR), _NULL)) as (begin, more):
+        with begin:
+          b.store(state, first)
+        with more:
+          b.store(state, at(b, b.load(last, typ=PTR), state_of.NEXT))
+      b.store(state, last)
+    with if_then(b, b.icmp_unsigned("!=", b.load(first, typ=PTR), _NULL)):
+      b.call(self.resume, [b.load(first, typ=PTR), b.load(last, typ=PTR), b.sub(count, i64(1))])
 
   def _emit_helper(self) -> ir.Function:
     """`helper(rendezvous)`: the same on a thread of ours, which answers for device 0 itself."""

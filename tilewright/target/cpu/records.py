@@ -9,8 +9,8 @@
     withdraw(record)        out of the table if it has no user; says whether it is out
 
 A site is a record's address and the call's title, in memory of its own: all devices that run a program have the same site for one of its
-calls. The title, for messages, is a second attribute of calls that meet other devices; a third, of those that meet devices of
-other processes, is two numbers, which are the same in all of them: the domain's address, and which call of the program this is.
+calls. The title, for messages, is a second attribute of calls that meet other devices; a third is three numbers: the address of the domain
+of several processes and which call of the program this is, which are the same in all of them, and whether the program meets in gangs only.
 
 The table is an array of lists, under a lock that is held for a few instructions. Users are added under the lock, or by a caller that is
 already a user, so that a record without users under the lock gets no more.
@@ -178,8 +178,8 @@ def _emit_instantiate(module: ir.Module, lock: ir.Value, kind: ir.Value, find: i
     b.call(copy, [at(b, site, lifetime.SITE_TITLE), read(b, title, 0), length])
   with if_then(b, b.icmp_signed("==", count, i64(3))):
     numbers = read(b, read(b, attributes, 16), _ARRAY_DATA)
-    for offset, place in ((0, lifetime.SITE_DOMAIN), (8, lifetime.SITE_CALL)):
-      b.store(read(b, numbers, offset, I64), at(b, site, place))
+    for offset in (0, 8, 16):
+      b.store(read(b, numbers, offset, I64), at(b, site, lifetime.SITE_WORLD + offset))
   failed = _state(b, frame, kind, "XLA_FFI_State_Set", site)[0]
   with if_then(b, b.icmp_unsigned("!=", failed, _NULL)):
     b.atomic_rmw("sub", at(b, record, lifetime.USERS), i64(1), "seq_cst")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
+
+from llvmlite import ir
 
 from tilewright.target.cpu import contraction, effects, reductions, top_k
 from tilewright.target.llvm import arithmetic, control, gather_scatter, operand_indices, sorting
@@ -61,7 +64,28 @@ def _store(code: Code, op: Op) -> None:
     return
   if memory.base in code.bases_read(value) and not _reads_in_place(code, value, ref):
     code.materialise(value)
+  elif _copy_block(code, memory, value):
+    return
   code.fill(memory, value)
+
+
+_BLOCK_BYTES = 1 << 11  # from which the C library's copy, which knows the processor, is worth a call
+
+
+def _copy_block(code: Code, memory: Memory, value: Value) -> bool:
+  """Copy a tile that is loaded from one stretch of memory and stored to another, as a whole; False if it is not such a tile."""
+  load = value.owner
+  if not isinstance(load, Op) or load.name != "load" or value in code.env:
+    return False
+  source, shape = code.memory_of(load.operands[0]), value.tile.shape
+  nbytes = math.prod(shape) * max(1, memory.dtype.itemsize)
+  dense = dense_strides(shape)
+  is_dense = all(n == 1 or m.strides[d] == dense[d] for m in (source, memory) for d, n in enumerate(shape))
+  if nbytes < _BLOCK_BYTES or source.dtype != memory.dtype or not is_dense or not (source.is_plain and memory.is_plain):
+    return False
+  arguments = [memory.pointer, source.pointer, i64(nbytes), ir.Constant(ty.I1, 0)]
+  ty.intrinsic(code.b, "memmove", arguments, ty.VOID, [ty.PTR, ty.PTR, ty.I64])
+  return True
 
 
 def _window_store(code: Code, op: Op) -> None:
