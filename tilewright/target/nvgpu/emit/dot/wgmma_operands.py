@@ -31,8 +31,9 @@ from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.dot import mma_sync_dot
+from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
-from tilewright.target.nvgpu.emit.units import cp_async, tma
+from tilewright.target.nvgpu.emit.units import cp_async
 from tilewright.target.nvgpu.emit.units.wgmma import Matrix
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
@@ -191,22 +192,18 @@ def run_loop(code: BlockCode, op: Op) -> bool:
 
   def fetch(i: ir.Value) -> None:
     before = dict(code.env)
-    with if_then(b, b.icmp_signed("<", i, last)), code.scope():
+    with code.scope():
       code.env[body.params[0]] = number(i)
       for operand, place in zip(operands, places(i)):
         view = _view(code, operand)
         copy(code, view, operand.source.shared, Placed(operand.source.shared, place).address(b))
     code.env = before
-    cp_async.commit(b)
 
+  rounds = Rounds(b, stages, last, fetch, code.barrier, is_fenced=True)
   code.has_stages = True
-  for ahead in range(stages - 1):
-    fetch(b.add(first, i64(ahead)))
+  rounds.begin(first)
   with for_range(b, start, end) as i, code.scope():
-    cp_async.wait(b, stages - 2)
-    tma.fence_writes(b)
-    code.barrier()  # the round's operands have arrived, and those to be replaced are no longer read
-    fetch(b.add(i, i64(stages - 1)))
+    rounds.enter(i)
     code.env[body.params[0]] = number(i)
     for operand, place in zip(operands, places(i)):
       loaded, shared = operand.source.load.result, operand.source.shared

@@ -33,9 +33,10 @@ from tilewright.target.nvgpu.emit.pipeline import (
   warp_specialized,
 )
 from tilewright.target.nvgpu.emit.pipeline.epilogue import FragmentCode, Output
+from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BOX_ALIGNMENT
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
-from tilewright.target.nvgpu.emit.units import cluster, cp_async, mma_sync, threads
+from tilewright.target.nvgpu.emit.units import cluster, mma_sync, threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.passes import grid_accumulation, matmul_plans
@@ -242,20 +243,14 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
     values = mma_sync.step(b, c.kind, plan.distribution, code.thread, c.block[2], values, (left, right), k_is_last)
     write_accumulators(b, accumulators, values)
 
+  rounds = Rounds(b, count, c.num_steps, fetch, lambda: threads.barrier(b))
+
   def contract(step: ir.Value, accumulators: Any) -> None:
-    cp_async.wait(b, count - 2)
-    threads.barrier(b)  # the step's blocks have arrived, and the stage that is filled next is no longer read
-    later = b.add(step, i64(count - 1))
-    with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
-      fetch(later)
-    cp_async.commit(b)
+    rounds.enter(step)
     frame.indices[-1] = step
     multiply(step, accumulators)
 
-  for ahead in range(count - 1):
-    if ahead < c.num_steps:
-      fetch(i64(ahead))
-    cp_async.commit(b)
+  rounds.begin(0)
   _each_step(frame, code, plan, contract)
   return code
 
@@ -430,26 +425,19 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
       code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))
       at = b.add(at, I32(block.nbytes))
 
-  for ahead in range(count - 1):
-    if ahead < c.num_steps:
-      fetch(i64(ahead))
-    cp_async.commit(b)
+  rounds = Rounds(b, count, c.num_steps, fetch, lambda: threads.barrier_of(b, _PRODUCERS, producers))
+  rounds.begin(0)
   with for_range(b, 0, c.num_steps) as step, code.scope():
     if plan.blocks:
-      cp_async.wait(b, count - 2)
-      # The step's blocks have arrived, and those to be replaced are no longer read.
-      threads.barrier_of(b, _PRODUCERS, producers)
-    later = b.add(step, i64(count - 1))
+      rounds.wait(step)
+    later = rounds.later(step)
     # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it
     # have time to arrive.
     work = [(n, i) for n in range(plan.slices) for i, side in enumerate(c.sides) if side.position is None]
     parts = max(1, len(work) - 1)
     for turn, (n, i) in enumerate(work):
       if plan.blocks and turn < parts:
-        with if_then(b, b.icmp_signed("<", later, i64(c.num_steps))):
-          fetch(later, (turn, parts))
-        if turn == parts - 1:
-          cp_async.commit(b)
+        rounds.ask(later, (turn, parts), is_last=turn == parts - 1)
       number = b.add(b.mul(b.trunc(step, I32), I32(plan.slices)), I32(n))
       if turn == 0 or work[turn - 1][0] != n:
         stages.acquire(number)

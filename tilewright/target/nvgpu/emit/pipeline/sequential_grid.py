@@ -21,7 +21,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks, l2_hints
@@ -30,8 +30,8 @@ from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.dot import mma_sync_dot, wgmma_operands
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import staged_blocks, tma_stages
+from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PaddedBlock, StagedBlock, SwizzledBlock, TiledBlock
-from tilewright.target.nvgpu.emit.units import cp_async, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.plans import Staged
@@ -221,34 +221,20 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
         view = frame.view(code, block.position, prefetched, None)
         staged_blocks.copy_block(b, code.thread, code.num_threads, view, block, to)
 
-  def commit() -> None:
-    if by_threads:
-      cp_async.commit(b)
-
+  fenced = any(isinstance(block, SwizzledBlock) for block in by_threads)
+  arrive = stage_loads.wait if stage_loads is not None else lambda step: None
+  rounds = Rounds(b, count, plan.count, fetch, code.barrier, bool(by_threads), fenced, arrive)
   set_indices(i64(0))
   kept = _kept_outputs(frame, code, plan, prefetched)
   if plan.inputs:
     code.has_stages = True
     staying = [(block, tma_stages.address(b, own)) for block, own in held if own is not None]
-    for ahead in range(count - 1):
-      if ahead < plan.count:
-        fetch(i64(ahead), staying if ahead == 0 else ())  # what is held arrives with the first step
-      commit()
+    rounds.begin(0, staying)  # what is held arrives with the first step
   code.settle_memory()
   with for_range(b, 0, plan.count) as step, code.scope():
     staged: dict[int, Callable[[View], View]] = {n: _here(copy.view) for n, copy in kept.items()}
     if plan.inputs:
-      if stage_loads is not None:
-        stage_loads.wait(step)
-      if by_threads:
-        cp_async.wait(b, count - 2)
-      if any(isinstance(block, SwizzledBlock) for block in by_threads):
-        tma.fence_writes(b)
-      code.barrier()  # the step's blocks have arrived, and those to be replaced are no longer read
-      later = b.add(step, i64(count - 1))
-      with if_then(b, b.icmp_signed("<", later, i64(plan.count))):
-        fetch(later)
-      commit()
+      rounds.enter(step)
       staged |= {block.position: _there(block, b.addrspacecast(at, ty.PTR)) for block, at in places(step)}
       staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
     set_indices(step)
