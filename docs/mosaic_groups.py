@@ -26,8 +26,8 @@ GROUPS = [
     "memory",
     "GMEM SMEM TMEM REGS MemorySpace ACC WGMMAAccumulatorRef RefUnion TMEMLayout BlockSpec OOBFillMode ShapeDtypeStruct "
     "RefType transpose_ref transform_ref",
-    "SMEM is shared memory, ACC registers of a warpgroup; TMEM is ordinary memory or registers, on every architecture; each "
-    "ref of a RefUnion has memory of its own",
+    "SMEM is shared memory, ACC registers of a warpgroup; TMEM is ordinary memory or registers, on every architecture; "
+    "trees of a RefUnion in SMEM take turns in one memory",
     "ordinary memory",
   ),
   Group(

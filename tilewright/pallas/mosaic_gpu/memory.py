@@ -19,7 +19,7 @@ from tilewright import errors
 from tilewright.layout.fragments import TENSOR_COLUMNS, TENSOR_ROWS
 from tilewright.layout.transforms import Swizzle, Tiling, Transform, Transpose, transformed
 from tilewright.runtime import _jax
-from tilewright.target.nvgpu.passes.layouts.hints import SHARED_MEMORY, space_text
+from tilewright.target.nvgpu.passes.layouts.hints import SHARED_MEMORY, InUnion, space_text
 from tilewright.tile.formats import width
 from tilewright.tile.memory import AbstractRef, MemoryRef, memory_ref
 from tilewright.tile.types import ACCUMULATOR
@@ -115,6 +115,7 @@ class SharedMemory:
   """Shared memory in which a ref lies as transforms say."""
 
   transforms: tuple[Transform, ...]
+  union: InUnion | None = None
 
   is_tilewright_memory_space = True
 
@@ -131,7 +132,7 @@ class SharedMemory:
 
   @property
   def tile_space(self) -> str:
-    return space_text(self.transforms)
+    return space_text(self.transforms, self.union)
 
   def __str__(self) -> str:
     return self.tile_space
@@ -258,7 +259,11 @@ ACC = WGMMAAccumulatorRef
 
 @dataclasses.dataclass(frozen=True, init=False)
 class RefUnion:
-  """Trees of scratch buffers that are not used at the same time: `a, [b, c] = union` in the kernel. Each has memory of its own here."""
+  """Trees of scratch buffers that are not used at the same time: `a, [b, c] = union` in the kernel.
+
+  On GPUs trees in shared memory take turns in the same memory, in kernels of several warpgroups or with barriers; elsewhere each has its
+  own. What was written through one tree must not be read through another.
+  """
 
   refs: tuple[Any, ...]
 
@@ -316,7 +321,24 @@ def _space(ref: Any) -> str:
   return "smem" if isinstance(space, SharedMemory) else str(space)
 
 
-jax.tree_util.register_pytree_node(RefUnion, lambda union: (union.refs, None), lambda _, refs: tuple(refs))
+def _numbered(union: RefUnion) -> tuple[Any, ...]:
+  """The trees, whose buffers in shared memory know their place in the union."""
+  every = RefUnion._leaves(union.refs)
+  if _space(every[0]) != "smem":
+    return union.refs
+  numbers = iter(range(len(every)))
+
+  def placed(ref: Any, tree: int) -> MemoryRef:
+    own = ref.memory_space.transforms if isinstance(ref.memory_space, SharedMemory) else ()
+    return dataclasses.replace(ref, memory_space=SharedMemory(own, InUnion(tree, next(numbers), len(every))))
+
+  is_ref = lambda x: hasattr(x, "get_ref_aval")
+  return tuple(
+    jax.tree.map(lambda ref, tree=tree: placed(ref, tree), own, is_leaf=is_ref) for tree, own in enumerate(union.refs)
+  )
+
+
+jax.tree_util.register_pytree_node(RefUnion, lambda union: (_numbered(union), None), lambda _, refs: tuple(refs))
 
 
 class TMEMLayout(enum.Enum):

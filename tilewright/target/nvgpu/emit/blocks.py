@@ -36,6 +36,7 @@ from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.statements import poison
 from tilewright.target.nvgpu.emit.views import Array, Edge, TiledAxis, View, is_inside, multiple, view_of, whole
 from tilewright.target.nvgpu.ir.ops import STORE_ASYNC
+from tilewright.target.nvgpu.passes import unions
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
 from tilewright.tile.dead_code import VIEWS, base_of
 from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
@@ -93,6 +94,7 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Me
   """The scratch memory that several warpgroups share; accumulators are private to each. Its initial contents are unspecified."""
   refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   found: list[Any] = []
+  in_unions, open_unions = unions.find(refs), dict[Value, _Union]()
   for number, ref in enumerate(refs):
     code.location = _scratch_name(kernel, number)
     if number in known:
@@ -108,11 +110,31 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Me
       found.append(code.allocate_ref(ref))
     else:
       with code.sharing():
-        found.append(code.allocate_ref(ref))
+        if ref in in_unions:
+          first, tree = in_unions[ref]
+          found.append(open_unions.setdefault(first, _Union(code)).allocate(ref, tree))
+        else:
+          found.append(code.allocate_ref(ref))
       if code.roles is not None and code.roles.reads_only(ref):
         code.unawaited.add(found[-1].base)
   code.location = ""
   return found
+
+
+class _Union:
+  """A part of shared memory in which the trees of a union lie one above the other: what is accessed through one is accessed in all."""
+
+  def __init__(self, code: BlockCode):
+    self.code, self.start, self.base = code, code.arena_bytes, object()
+    self.tree, self.at, self.end = 0, self.start, self.start
+
+  def allocate(self, ref: Value, tree: int) -> Memory:
+    code = self.code
+    code.arena_bytes = self.at if tree == self.tree else self.start
+    made = code.allocate_ref(ref)
+    self.tree, self.at, self.end = tree, code.arena_bytes, max(self.end, code.arena_bytes)
+    code.arena_bytes = self.end
+    return dataclasses.replace(made, base=self.base)
 
 
 def _start_from(code: BlockCode, memory: View, shape: tuple[int, ...], value: tuple[int, ...]) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 
+from tilewright.layout.transforms import Swizzle, Tiling
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
-from tilewright.target.nvgpu.passes.layouts.hints import SHARED_MEMORY
+from tilewright.target.nvgpu.passes.layouts.hints import SHARED_MEMORY, space_text, split_space
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Op, Value, users, walk
@@ -46,7 +47,7 @@ def _buffer(operand: Value) -> Value | None:
   if not isinstance(load, Op) or load.name != "load":
     return None
   ref = base_of(load.operands[0])
-  return ref if ref.ref.space == SHARED_MEMORY else None
+  return ref if split_space(ref.ref.space)[0] == SHARED_MEMORY else None
 
 
 def _laid_out(ref: Value, used: dict[Value, list[Op]]) -> RefType | None:
@@ -58,7 +59,8 @@ def _laid_out(ref: Value, used: dict[Value, list[Op]]) -> RefType | None:
   swizzle = next((size for size in _SWIZZLES if row % size == 0), None)
   if swizzle is None:
     return None
-  return dataclasses.replace(kind, space=f"{SHARED_MEMORY}.tile-{_ROWS}x{swizzle * 8 // bits}.swizzle-{swizzle}")
+  transforms = Tiling((_ROWS, swizzle * 8 // bits)), Swizzle(swizzle)
+  return dataclasses.replace(kind, space=space_text(transforms, split_space(kind.space)[1]))
 
 
 def _is_seen_by_parts(ref: Value, used: dict[Value, list[Op]]) -> bool:

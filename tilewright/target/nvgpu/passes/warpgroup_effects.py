@@ -21,6 +21,7 @@ from collections.abc import Iterator, Set
 import numpy as np
 
 from tilewright.target.nvgpu.ir.ops import WARPS
+from tilewright.target.nvgpu.passes import unions
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.boxes import Box
 from tilewright.tile.dead_code import VIEWS, base_of
@@ -43,11 +44,18 @@ class Roles:
     self._who: dict[Op, frozenset[int]] = {}
     self._numbers: dict[tuple[Value, int], np.ndarray | None] = {}
     self._visit(kernel.body.body, frozenset(range(self._count)))
-    self._reads: dict[Value, list[tuple[Op, Value]]] = {}  # by buffer: ops, and the views through which they read
+    self._unions = unions.find(kernel.body.params)
+    self._reads: dict[
+      Value, list[tuple[Op, Value]]
+    ] = {}  # by buffer or union: ops, and the views through which they read
     self._writes: dict[Value, list[tuple[Op, Value]]] = {}
     for op in walk(kernel.body.body):
       for found, ref in _accesses(op):
-        (self._writes if found else self._reads).setdefault(base_of(ref), []).append((op, ref))
+        (self._writes if found else self._reads).setdefault(self._home(base_of(ref)), []).append((op, ref))
+
+  def _home(self, buffer: Value) -> Value:
+    """A buffer, or the first one of its union."""
+    return self._unions[buffer][0] if buffer in self._unions else buffer
 
   def comes_to(self, op: Op) -> frozenset[int]:
     """The warpgroups that may come to an op."""
@@ -69,7 +77,8 @@ class Roles:
     return OPS[op.name].is_choice and all(self._number(op.operands[0], wg) is not None for wg in self._who[op])
 
   def reads_only(self, buffer: Value) -> bool:
-    """Whether no warpgroup reads a part of a buffer that it also writes."""
+    """Whether no warpgroup reads a part of a buffer, or of its union, that it also writes."""
+    buffer = self._home(buffer)
     return not any(
       self._overlap(read, written, wg, wg)
       for written in self._writes.get(buffer, ())
@@ -79,11 +88,11 @@ class Roles:
 
   def is_filled_by_threads(self, buffer: Value, engine: Set[Op]) -> bool:
     """Whether anything but the copies that the copy `engine` makes writes to a buffer."""
-    return any(written[0] not in engine for written in self._writes.get(buffer, ()))
+    return any(written[0] not in engine for written in self._writes.get(self._home(buffer), ()))
 
   def is_written_by_threads(self, load: Op, engine: Set[Op]) -> bool:
     """Whether threads write to what is loaded: anyone, by anything but the copies that the copy `engine` makes."""
-    read, buffer = (load, load.operands[0]), base_of(load.operands[0])
+    read, buffer = (load, load.operands[0]), self._home(base_of(load.operands[0]))
     return any(
       self._overlap(read, written, reader, writer)
       for written in self._writes.get(buffer, ())
@@ -149,6 +158,8 @@ class Roles:
     """Whether what one warpgroup accesses may be what another does. Buffers that are allocated inside each has for itself."""
     if wg != other_wg and base_of(one[1]) not in self._params:
       return False
+    if base_of(one[1]) is not base_of(other[1]):  # of one union
+      return True
     a, b = self._box(one[1], wg)[0], self._box(other[1], other_wg)[0]
     return all(start < high and low < stop for (start, stop), (low, high) in zip(a, b, strict=True))
 

@@ -2,11 +2,13 @@
 
 layout_cast       the layout of a tile, as an attribute
 a ref's space     `smem.tile-8x64.swizzle-128`: shared memory, tiled and swizzled
+                  `smem.union-1-2-3`: in a union of 3 buffers number 2, which belongs to tree 1 (see `passes.unions`)
                   `acc`: registers, as the tensor cores add up products
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +24,7 @@ from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
 SHARED_MEMORY = "smem"
+_UNION = "union-"
 MAX_WARPS_OF_CTA = 32  # of a CTA, on every architecture
 
 
@@ -51,14 +54,30 @@ def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
 # --- refs --------------------------------------------------------------------------------------------------------
 
 
-def space_text(transforms: Sequence[Transform]) -> str:
+@dataclasses.dataclass(frozen=True)
+class InUnion:
+  """Where a buffer stands in a union: the number of its tree, its own among all buffers, and how many these are."""
+
+  tree: int
+  number: int
+  count: int
+
+
+def space_text(transforms: Sequence[Transform], union: InUnion | None = None) -> str:
   """The name of shared memory in which a ref lies as transforms say."""
-  return ".".join(filter(None, (SHARED_MEMORY, transforms_text(transforms))))
+  own = "" if union is None else f"{_UNION}{union.tree}-{union.number}-{union.count}"
+  return ".".join(filter(None, (SHARED_MEMORY, transforms_text(transforms), own)))
+
+
+def split_space(space: str) -> tuple[str, InUnion | None]:
+  """The name of shared memory without what it says of a union, and that."""
+  plain, is_union, own = space.partition(f".{_UNION}")
+  return (plain, InUnion(*map(int, own.split("-")))) if is_union else (space, None)
 
 
 def given_layout(ref: RefType) -> SharedLayout | None:
   """How the user wants a ref to lie in shared memory; None if that is left open."""
-  name, _, text = ref.space.partition(".")
+  name, _, text = split_space(ref.space)[0].partition(".")
   if name != SHARED_MEMORY or not text:
     return None
   return transformed(ref.shape, 8 * ref.dtype.itemsize, read_transforms(text))

@@ -18,6 +18,7 @@ from tilewright.layout.constraints import Constraint, Equal, Located, OneOf, Pla
 from tilewright.layout.options import tma_layouts
 from tilewright.layout.shared import SWIZZLES, shared_tiled
 from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.passes.layouts.hints import split_space
 from tilewright.tile.ir import Block, Function, Op, Value, users, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
 from tilewright.tile.types import RefType, TileType
@@ -103,7 +104,7 @@ class System:
     ty = ref.type
     if not isinstance(ty, RefType) or not ty.size or ref in self.register_refs:
       return None
-    if ref not in self.in_shared and (self.is_plain or ty.space not in SHARED_SPACES):
+    if ref not in self.in_shared and (self.is_plain or split_space(ty.space)[0] not in SHARED_SPACES):
       return None
     return Variable(("shared", self.number[ref]), ty.shape, _bits(ty.dtype), self._name(ref))
 
