@@ -7,11 +7,31 @@ All threads of a CTA begin with the same number. The maximum of a warpgroup is w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilewright import errors
 from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.ir.ops import MMA
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.ir import Op, walk
 from tilewright.tile.native import NativeKernel
+
+_OTHERS = 40  # registers of a thread that multiplies, besides its accumulator: addresses, counters, fragments
+
+
+def of_accumulator(kernel: NativeKernel, uses: Sequence[Op], usual: int) -> int:
+  """The registers of a thread that an accumulator may take: what the warpgroups that multiply have, without what all code needs. Where
+  no warpgroup starts products, the `usual` number."""
+  if not any(op.name == MMA for op in uses):
+    return usual
+  roles = Roles(kernel)
+  found = [threads.registers_of(kernel.warpgroups * threads.GROUP)] * kernel.warpgroups
+  for op in walk(kernel.body.body):
+    if op.name == "set_registers" and op.attrs["increase"]:
+      for wg in roles.comes_to(op):
+        found[wg] = max(found[wg], op.attrs["count"])
+  multiply = {wg for op in uses if op.name == MMA for wg in roles.comes_to(op)}
+  return max(usual, min((found[wg] for wg in multiply), default=usual) - _OTHERS)
 
 
 def check(kernel: NativeKernel, roles: Roles) -> None:

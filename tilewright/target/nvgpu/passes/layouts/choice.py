@@ -19,6 +19,7 @@ from tilewright.layout.layout import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
+from tilewright.target.nvgpu.passes import register_budget
 from tilewright.target.nvgpu.passes.layouts.hints import accumulators as layouts_of_accumulators
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
 from tilewright.tile.dead_code import base_of
@@ -54,6 +55,7 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
     register_refs=registers,
     is_plain=True,
     names=_names(kernel),
+    most_registers=max(MAX_ACCUMULATORS, *(_fewest(ref, arch, num_warps) for ref in accumulators(kernel)), 0),
   )
 
 
@@ -191,12 +193,18 @@ def _check_accumulator(kernel: NativeKernel, ref: Value, uses: list[Op], arch: A
       f"{kernel.name}: {name} is an accumulator (ACC) of shape {shape}, for which tensor cores of {arch.name} with {num_warps} warps "
       "have no layout: expected (m, n) with m a multiple of 16 and n of 8, that warps can divide."
     )
-  fewest = min(own.num_registers for own in options)
-  if fewest > MAX_ACCUMULATORS:
+  fewest, most = _fewest(ref, arch, num_warps), register_budget.of_accumulator(kernel, uses, MAX_ACCUMULATORS)
+  if fewest > most:
     raise errors.ResourceExhaustedError(
       f"{kernel.name}: {name}, an accumulator (ACC) of shape {shape}, exceeds available registers: with {num_warps} warps it takes {fewest}"
-      f" of each thread, and may take {MAX_ACCUMULATORS}. Use a smaller one, or more warps."
+      f" of each thread, and may take {most}. Use a smaller one, more warps, or plgpu.set_max_registers in the warpgroups that multiply."
     )
+
+
+def _fewest(accumulator: Value, arch: Arch, num_warps: int) -> int:
+  """The registers of a thread that an accumulator takes at least."""
+  options = layouts_of_accumulators(accumulator.ref.shape, arch, num_warps)
+  return min((own.num_registers for own in options), default=0)
 
 
 def _is_kept_whole(ref: Value, uses: list[Op], num_warps: int) -> bool:

@@ -43,7 +43,6 @@ from tilewright.layout.constraints import (
 )
 from tilewright.layout.layout import Layout, read_layout
 from tilewright.layout.shared import SWIZZLES, shared_tiled
-from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts import hints
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import dot, reads_shared_directly
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE, System
@@ -169,10 +168,10 @@ def _layout_cast(system: System, op: Op) -> None:
       f"layout_cast at {op.loc or '?'}: the layout is for {given.num_warps} warps, but the kernel has {system.num_warps}: "
       f"give it CompilerParams(num_warps={given.num_warps})"
     )
-  if given.num_registers > MAX_ACCUMULATORS:
+  if given.num_registers > system.most_registers:
     raise errors.LayoutError(
       f"layout_cast at {op.loc or '?'}: the layout gives each thread {given.num_registers} elements, but a tile in registers has at most "
-      f"{MAX_ACCUMULATORS} in a thread: use more warps, or cast smaller tiles"
+      f"{system.most_registers} in a thread: use more warps, or cast smaller tiles"
     )
   system.say(Hint(result, given))
   system.link(op, 0, result)

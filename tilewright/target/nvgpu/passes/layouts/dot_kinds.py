@@ -20,7 +20,6 @@ from tilewright.layout.layout import OFFSET
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
-from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.target.nvgpu.passes.layouts.system import System
 from tilewright.tile.ir import Op, Value
@@ -54,7 +53,7 @@ def dot(system: System, op: Op) -> None:
       rate = system.arch.rates.get(kind)
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work * lhs.bits // (rate * 16)
-        found += [(kind, option, price) for option in options if option[2].num_registers <= MAX_ACCUMULATORS]  # type: ignore[union-attr]
+        found += [(kind, option, price) for option in options if option[2].num_registers <= system.most_registers]  # type: ignore[union-attr]
   if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply
     found = [own for own in found if own[0] == WGMMA] or found
     return _say(system, op, (lhs, rhs, result), found)

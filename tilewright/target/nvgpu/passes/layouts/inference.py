@@ -21,6 +21,7 @@ from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.target.nvgpu.arch import ARCHS, FMA, MMA, WGMMA, Arch
+from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.constraints import constrain_function
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import reads_shared_directly
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE, System
@@ -41,6 +42,7 @@ class Inferred:
   unread: frozenset[Value]  # loads from shared memory that dots read where they are
   cost: int
   spent: int  # of the budget
+  most_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
 
   def wanted(self, op: Op, i: int) -> Place:
     """The place in which an op takes an operand."""
@@ -74,20 +76,29 @@ def infer(
   kinds: Collection[str] = (WGMMA, MMA, FMA),
   is_plain: bool = False,
   names: Mapping[Value, str] | None = None,
+  most_registers: int = MAX_ACCUMULATORS,
 ) -> Inferred:
   """The layouts of the tiles and shared refs of a kernel body.
 
   `shared_refs` are refs that live in shared memory besides those whose memory space says so, `register_refs` such as live in registers,
   read and written as a whole. `hints` are layouts that the user gave, for tiles or for refs: they hold. `kinds` are the ways to multiply
   matrices that may be chosen. With `is_plain` all memory but `shared_refs` lies row by row, and no instruction reads it where it
-  is. `names` are what refs are called in messages.
+  is. `names` are what refs are called in messages. `most_registers` are those that a thread may spend on one tile.
   """
   if isinstance(arch, str):
     if arch not in ARCHS:
       raise errors.LayoutError(f"arch: expected one of {', '.join(ARCHS)}, got {arch!r}")
     arch = ARCHS[arch]
   system = System(
-    function, arch, num_warps, frozenset(shared_refs), frozenset(register_refs), kinds, is_plain, names or {}
+    function,
+    arch,
+    num_warps,
+    frozenset(shared_refs),
+    frozenset(register_refs),
+    kinds,
+    is_plain,
+    names or {},
+    most_registers,
   )
   constrain_function(system)
   for value, place in (hints or {}).items():
@@ -126,7 +137,16 @@ def infer(
     if isinstance(kept, Layout):
       refs[ref] = kept
   return Inferred(
-    layouts, uses, shared, refs, dots, frozenset(system.free), frozenset(unread), solution.cost, solution.spent
+    layouts,
+    uses,
+    shared,
+    refs,
+    dots,
+    frozenset(system.free),
+    frozenset(unread),
+    solution.cost,
+    solution.spent,
+    most_registers,
   )
 
 

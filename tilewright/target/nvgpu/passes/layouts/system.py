@@ -18,6 +18,7 @@ from tilewright.layout.constraints import Constraint, Equal, Located, OneOf, Pla
 from tilewright.layout.options import tma_layouts
 from tilewright.layout.shared import SWIZZLES, shared_tiled
 from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.hints import split_space
 from tilewright.tile.ir import Block, Function, Op, Value, users, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
@@ -49,6 +50,7 @@ class System:
   # Whether all memory but `shared_refs` lies row by row, and no instruction reads it where it is.
   is_plain: bool = False
   names: Mapping[Value, str] = dataclasses.field(default_factory=dict)  # of refs, for messages
+  most_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
   constraints: list[Located] = dataclasses.field(default_factory=list)
   uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
   strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
