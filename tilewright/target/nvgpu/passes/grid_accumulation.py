@@ -16,9 +16,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
+from tilewright.target.nvgpu.arch.tensor_cores import KINDS, NAMED, is_rounded
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE
 from tilewright.target.nvgpu.emit.statements import STATEMENTS
 from tilewright.target.nvgpu.passes import zero_fill
@@ -27,13 +27,6 @@ from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
-KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
-_OTHER_KINDS = {
-  np.dtype(np.float32): "tf32",  # where a product may be rounded so
-  np.dtype(jnp.float8_e4m3fn): "e4m3",
-  np.dtype(jnp.float8_e5m2): "e5m2",
-}
-_ITEMSIZES = {"tf32": 4, "e4m3": 1, "e5m2": 1}
 Inside = Callable[[BlockMapping, Any], list[bool]]
 
 
@@ -67,7 +60,7 @@ class Contraction:
   @property
   def itemsize(self) -> int:
     """Of an element of the operands."""
-    return _ITEMSIZES.get(self.kind, 2)
+    return NAMED[self.kind].itemsize
 
 
 def find(kernel: NativeKernel, inside: Inside) -> Contraction | None:
@@ -97,9 +90,10 @@ def find(kernel: NativeKernel, inside: Inside) -> Contraction | None:
 
 
 def _kind_of(dot: Op, v: Value) -> str | None:
-  if v.tile.dtype == np.float32 and not dot.attrs.get("tf32"):
+  kind = KINDS.get(v.tile.dtype)
+  if kind is None or kind.accumulator != "f32" or (is_rounded(v.tile.dtype) and not dot.attrs.get("tf32")):
     return None
-  return KINDS.get(v.tile.dtype) or _OTHER_KINDS.get(v.tile.dtype)
+  return kind.name
 
 
 def _free_first(shape: tuple[int, ...], contracted: int) -> tuple[int, int]:

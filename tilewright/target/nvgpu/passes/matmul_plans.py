@@ -27,6 +27,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.arch.tensor_cores import HALVES, NAMED
 from tilewright.target.nvgpu.emit.pipeline import staged_blocks
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import (
   BOX_ALIGNMENT,
@@ -44,7 +45,6 @@ from tilewright.target.nvgpu.emit.units.tma import MAX_DIMS, SWIZZLE_BYTES, Tens
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS, WgmmaDistribution
 from tilewright.target.nvgpu.passes import grid_accumulation, plans
 from tilewright.target.nvgpu.passes.grid_accumulation import (
-  KINDS,
   Contraction,
   Inside,
   Operand,
@@ -563,7 +563,7 @@ def _store_maps(kernel: NativeKernel, c: Contraction) -> Iterator[TensorMap]:
   inside = {op for own in last for block in own.blocks for op in walk(block)}
   params = kernel.body.params[mapping.num_prefetch + mapping.num_inputs :]
   for number, (m, ref) in enumerate(zip(mapping.output_mappings, params)):
-    kind, position = KINDS.get(np.dtype(m.array_aval.dtype)), mapping.num_inputs + number
+    kind, position = HALVES.get(np.dtype(m.array_aval.dtype)), mapping.num_inputs + number
     if kind is None or kernel.index_maps[position] is None or not is_plain(m) or len(m.block_shape) > 5:
       continue
     if any(out == number for _, out in kernel.input_output_aliases) or ref.ref.shape != c.block[:2]:
@@ -678,10 +678,7 @@ def warp_plan(problem: Problem) -> WarpPlan | None:
   m, n, k = c.block
   distribution = mma_sync.choose(m, n, num_warps)
   if (
-    c.itemsize == 1
-    or distribution is None
-    or k % mma_sync.depth_of(c.kind)
-    or any(side.position is None for side in c.sides)
+    c.itemsize == 1 or distribution is None or k % NAMED[c.kind].depth or any(side.position is None for side in c.sides)
   ):
     return None
   blocks = tuple(SharedBlock(side.shape[0], side.shape[1] * c.itemsize // PIECE) for side in c.sides)

@@ -30,6 +30,7 @@ from tilewright.layout.through_shared_memory import Trip
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch import MMA
+from tilewright.target.nvgpu.arch.tensor_cores import KINDS, is_rounded
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.ops.relayout import Loader, store
@@ -40,16 +41,6 @@ from tilewright.tile.ir import Block, Op, Value
 
 Words = Callable[[int], ir.Value]  # the 32 bits that begin with a register
 
-# By the operands' dtype: k of an instruction, its name for the operands, its name for the accumulators.
-KINDS = {
-  "bfloat16": (16, "bf16", "f32"),
-  "float16": (16, "f16", "f32"),
-  "float8_e4m3fn": (32, "e4m3", "f32"),
-  "float8_e5m2": (32, "e5m2", "f32"),
-  "int8": (32, "s8", "s32"),
-  "uint8": (32, "u8", "s32"),
-  "float32": (8, "tf32", "f32"),  # where a product may be rounded so
-}
 MAX_INSTRUCTIONS = 2048  # instructions that are written out
 MAX_COPY_BYTES = 512  # of an operand that a thread copies to shared memory at a time
 
@@ -69,15 +60,15 @@ class Staged:
 
 def is_for_warps(op: Op) -> bool:
   """Whether a product is a matrix product of dtypes that tensor cores support."""
-  dtypes = {v.tile.dtype.name for v in op.operands}
-  if "float32" in dtypes and not op.attrs.get("tf32"):
+  dtypes = {v.tile.dtype for v in op.operands}
+  if any(map(is_rounded, dtypes)) and not op.attrs.get("tf32"):
     return False
   return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
 
 
 def is_possible(code: BlockCode, op: Op) -> bool:
   """Whether a product that inference assigned to the tensor cores is small enough to be fully unrolled, and its operands fit."""
-  depth, *_ = KINDS[op.operands[0].tile.dtype.name]
+  depth = KINDS[op.operands[0].tile.dtype].depth
   layout, k = code.layout_of(op.result), sizes(op)[0][1]
   if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MAX_INSTRUCTIONS:
     return False
@@ -112,7 +103,8 @@ def _wanted(code: BlockCode, op: Op, i: int) -> Layout:
 def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
   """`old + dot(…)`, held in the layout of the result."""
   b, dtype = code.b, op.result.tile.dtype
-  depth, _, kind = KINDS[op.operands[0].tile.dtype.name]
+  kinds = KINDS[op.operands[0].tile.dtype]
+  depth, kind = kinds.depth, kinds.accumulator
   layout = code.layout_of(op.result)
   assert layout is not None
   values = [ty.constant(F32 if kind == "f32" else I32, 0)] * layout.num_registers
@@ -178,7 +170,8 @@ def unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
 def _mma(
   b: ir.IRBuilder, op: Op, accumulators: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
 ) -> list[ir.Value]:
-  depth, operand, kind = KINDS[op.operands[0].tile.dtype.name]
+  own = KINDS[op.operands[0].tile.dtype]
+  depth, operand, kind = own.depth, own.name, own.accumulator
   element, letter = (F32, "f") if kind == "f32" else (I32, "r")
   text = (
     f"mma.sync.aligned.m16n8k{depth}.row.col.{kind}.{operand}.{operand}.{kind} "

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
@@ -21,6 +20,7 @@ from tilewright.target.llvm.dots import DeferredContraction, Dot, accumulator_of
 from tilewright.target.llvm.loops import Index, add, for_range, i64, lane, mul
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch import MMA, WGMMA
+from tilewright.target.nvgpu.arch.tensor_cores import HALVES
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import AHEAD, IN_PLACE, BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
@@ -33,7 +33,6 @@ from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE
 from tilewright.tile.ir import Op, Value
 
 _M, _N, _K = 16, 8, 16  # of one mma
-_MMA_KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
 _MAX_ACCUMULATORS = 128  # registers of a thread
 _TOGETHER = 4  # elements along k that a thread loads at a time
 
@@ -138,7 +137,7 @@ def _way(code: BlockCode, parts: Dot) -> tuple[Any, ...] | None:
   if skinny is not None:
     return "rows", skinny
   left, right = parts.lhs.tile.dtype, parts.rhs.tile.dtype
-  if parts.m % _M or parts.n % _N or parts.k % _K or left != right or left not in _MMA_KINDS:
+  if parts.m % _M or parts.n % _N or parts.k % _K or left != right or left not in HALVES:
     return None
   plan = _plan(code, parts.m, parts.n)
   return ("warps", plan) if plan is not None and parts.accumulator == np.float32 else None
@@ -315,7 +314,7 @@ def _is_readable(code: BlockCode, v: Value) -> bool:
 
 def _with_tensor_cores(code: BlockCode, parts: Dot, plan: tuple[int, int], into: View, accumulate: bool) -> None:
   b = code.b
-  kind = _MMA_KINDS[parts.lhs.tile.dtype]
+  kind = HALVES[parts.lhs.tile.dtype]
   down, across = plan
   rows, columns = parts.m // (_M * down), parts.n // (_N * across)
   warp, lane = b.udiv(code.thread, I32(WARP)), b.urem(code.thread, I32(WARP))

@@ -29,6 +29,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
 from tilewright.target.llvm.loops import Index, add, for_range, i64
 from tilewright.target.llvm.types import F32, I32, I64
+from tilewright.target.nvgpu.arch.tensor_cores import HALVES
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.dot.skinny_dot_prefetch import can_take
@@ -79,7 +80,7 @@ class Plan:
 def plan(code: BlockCode, parts: Dot) -> Plan | None:
   """How a product is carried out, if it is of this kind."""
   dtype = parts.lhs.tile.dtype
-  if dtype != parts.rhs.tile.dtype or dtype not in half2.KINDS or parts.accumulator != np.float32 or parts.batch:
+  if dtype != parts.rhs.tile.dtype or dtype not in HALVES or parts.accumulator != np.float32 or parts.batch:
     return None
   if parts.m > _MAX_ROWS or parts.n < parts.m or parts.n % ROWS or parts.ks[-1] % 2:
     return None
@@ -265,7 +266,7 @@ class _Fragments:
 
   def multiply(self, chunk: ir.Value, slots: Any, midway: Callable[[], None] = lambda: None) -> None:
     """Add the products of a round to the accumulators; `midway` is called after half of them."""
-    b, kind = self.code.b, half2.KINDS[self.parts.lhs.tile.dtype]
+    b, kind = self.code.b, HALVES[self.parts.lhs.tile.dtype]
     places = self.places(chunk)
     for at in range(0, len(places), 2):
       if at == len(places) // 4 * 2:

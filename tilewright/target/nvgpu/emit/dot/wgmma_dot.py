@@ -28,11 +28,11 @@ from tilewright.layout.options import Warpgroups, wgmma_ways
 from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch import WGMMA
+from tilewright.target.nvgpu.arch.tensor_cores import KINDS
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.dot import mma_sync_dot, wgmma_in_place, wgmma_operands
-from tilewright.target.nvgpu.emit.dot.mma_sync_dot import KINDS
 from tilewright.target.nvgpu.emit.dot.wgmma_operands import Placed
 from tilewright.target.nvgpu.emit.ops.relayout import store
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers
@@ -105,7 +105,8 @@ def wait(code: BlockCode, op: Op) -> None:
 def _start(code: BlockCode, op: Op, layout: Layout, old: list[ir.Value] | None) -> list[ir.Value]:
   """Start a product, which is added to old values or initialises the accumulator; returns the registers that will hold it when done."""
   b = code.b
-  depth, kind, total = KINDS[op.operands[0].tile.dtype.name]
+  kinds = KINDS[op.operands[0].tile.dtype]
+  depth, kind, total = kinds.depth, kinds.name, kinds.accumulator
   way = _way(code, layout, total)
   (m, k), n = mma_sync_dot.sizes(op)
   fragments = m // (ROWS * way.down), n // (way.width * way.across)
@@ -153,7 +154,7 @@ class _Reader:
   """What the instructions take of an operand: four words of a thread, or a descriptor of memory."""
 
   def __init__(self, code: BlockCode, op: Op, i: int, operand: Any):
-    self.b, self.depth = code.b, KINDS[op.operands[i].tile.dtype.name][0]
+    self.b, self.depth = code.b, KINDS[op.operands[i].tile.dtype].depth
     self.depths = mma_sync_dot.sizes(op)[0][1] // self.depth
     self.words: list[ir.Value] = []
     self.matrix = None

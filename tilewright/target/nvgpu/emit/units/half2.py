@@ -20,13 +20,12 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, shifted
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import F32, I16, I32
+from tilewright.target.nvgpu.arch.tensor_cores import HALVES
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.ops.arithmetic import float_pair
 from tilewright.target.nvgpu.emit.units import small_floats
 from tilewright.target.nvgpu.emit.units.inline_ptx import pure
 from tilewright.tile.ir import Op, Value
-
-KINDS = {np.dtype(jnp.bfloat16): "bf16", np.dtype(np.float16): "f16"}
 
 _POWERS = np.dtype(jnp.float8_e8m0fnu)
 
@@ -47,7 +46,7 @@ def pair_at(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
 
 
 def _pair(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
-  kind, op = KINDS[v.tile.dtype], v.owner
+  kind, op = HALVES[v.tile.dtype], v.owner
   known = code.env.get(v)
   if isinstance(known, ir.Value):
     return float_pair(code.b, kind, known, known)
@@ -105,7 +104,7 @@ def _moved(code: Any, op: Op, index: Sequence[Index]) -> ir.Value:
 
 
 def _twice(code: Any, v: Value, index: Sequence[Index]) -> ir.Value:
-  kind, op = KINDS[v.tile.dtype], v.owner
+  kind, op = HALVES[v.tile.dtype], v.owner
   key = (v, "twice", tuple(i.key for i in index))
   for scope in reversed(code.memo):
     if key in scope:
@@ -192,7 +191,7 @@ def _load(code: Any, view: views.View, index: Sequence[Index]) -> ir.Value:
     if step == 1 and align >= 4:
       return code.b.load(pointer, typ=I32, align=align)
   both = code.load(view, places, 2)
-  return float_pair(code.b, KINDS[view.dtype], *(code.b.extract_element(both, I32(n)) for n in range(2)))
+  return float_pair(code.b, HALVES[view.dtype], *(code.b.extract_element(both, I32(n)) for n in range(2)))
 
 
 class Run:

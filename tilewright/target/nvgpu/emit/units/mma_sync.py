@@ -22,10 +22,10 @@ from tilewright.layout.build import repeated
 from tilewright.layout.fragments import MMA
 from tilewright.layout.layout import Layout
 from tilewright.target.llvm.types import F32, I32
+from tilewright.target.nvgpu.arch.tensor_cores import NAMED
 from tilewright.target.nvgpu.emit.units.threads import WARP
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
-_DEPTHS = {"tf32": 8}  # along k, where it is not that of halves
 PAIR = 2 * COLUMNS  # columns that one ldmatrix loads
 _MAX_ACCUMULATORS = 128  # registers of a thread
 _SHARED = 3  # the address space
@@ -98,7 +98,7 @@ def multiply(
   """The four accumulators of a lane, with one product added."""
   result = ir.LiteralStructType([F32] * 4)
   text = (
-    f"mma.sync.aligned.m16n8k{depth_of(kind)}.row.col.f32.{kind}.{kind}.f32 "
+    f"mma.sync.aligned.m16n8k{NAMED[kind].depth}.row.col.f32.{kind}.{kind}.f32 "
     "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
   )
   asm = ir.InlineAsm(ir.FunctionType(result, [I32] * 6 + [F32] * 4), text, "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3")
@@ -107,11 +107,6 @@ def multiply(
 
 
 Place = Callable[[ir.Value, ir.Value], ir.Value]
-
-
-def depth_of(kind: str) -> int:
-  """Elements along k of an instruction."""
-  return _DEPTHS.get(kind, DEPTH)
 
 
 def matrices(
@@ -129,7 +124,7 @@ def matrices(
 
   `place(row, piece)` is the address of sixteen bytes in a row of the operand as it is stored.
   """
-  each = depth_of(kind) // 2  # elements of sixteen bytes
+  each = NAMED[kind].depth // 2  # elements of sixteen bytes
   if each == 4 and not k_is_last:
     return _words_down_rows(b, thread, place, free, k, is_left=is_left)
   row = b.and_(thread, I32(7))
@@ -171,7 +166,7 @@ def step(
   """Add the product of two blocks in shared memory to the accumulators (two for each step of the distribution, in order)."""
   row, column = d.first(b, thread)
   totals = [list(accumulators[4 * i : 4 * i + 4]) for i in range(d.rows * d.columns)]
-  for k in range(0, depth, depth_of(kind)):
+  for k in range(0, depth, NAMED[kind].depth):
     lefts = [
       matrices(b, thread, places[0], b.add(row, I32(r * ROWS)), k, is_left=True, k_is_last=k_is_last[0], kind=kind)
       for r in range(d.rows)

@@ -19,13 +19,11 @@ from tilewright.layout.build import repeated
 from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.layout.layout import Layout
 from tilewright.target.llvm.types import F32, I32, I64, VOID
+from tilewright.target.nvgpu.arch.tensor_cores import HALVES, NAMED
 
 ROWS, DEPTH = 64, 16  # of an instruction on halves
 DEPTH_BYTES = 32  # of any
 _SWIZZLES = {128: 1 << 62, 64: -2 << 62, 32: -1 << 62}  # modes 1, 2 and 3 in the upper two bits
-_HALVES = ("bf16", "f16")
-_INTEGERS = ("s8", "u8")
-_DEPTHS = {"bf16": 16, "f16": 16, "tf32": 8}  # of an instruction; of bytes 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,11 +128,11 @@ def multiply(
   registers = ", ".join(f"${i}" for i in range(count))
   first, last = 2 * count, 2 * count + len(args) - 1
   operand = "{" + ", ".join(f"${i}" for i in range(first, last)) + "}" if words else f"${first}"
-  total, depth = ("s32" if kind in _INTEGERS else "f32"), _DEPTHS.get(kind, 32)
+  total, depth = NAMED[kind].accumulator, NAMED[kind].depth
   flags = [int(adds)]
-  if kind not in _INTEGERS:
+  if total == "f32":
     flags += [1, 1]  # neither operand is negated
-  if kind in _HALVES:
+  if kind in HALVES.values():
     flags += [int(t) for t in (transposed[1:] if words else transposed)]
   text = (
     f"wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{total}.{kind}.{kind} {{{registers}}}, {operand}, ${last}, "

@@ -20,6 +20,7 @@ from tilewright.layout.layout import OFFSET
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
+from tilewright.target.nvgpu.arch.tensor_cores import is_rounded, multiplies
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.target.nvgpu.passes.layouts.system import System
 from tilewright.tile.ir import Op, Value
@@ -27,15 +28,6 @@ from tilewright.tile.ir import Op, Value
 FMA_RATE = 128
 _QUARTERS = 4  # costs are in quarter cycles
 _MAX_SHARED_SHARE = 0.75  # of shared memory that the operands of one product may take
-
-# Operands of the tensor cores, and results: halves are added up in f32. Of f32 operands, where it is allowed, they take what tf32 has.
-_HALVES = ("float32", "float16", "bfloat16")
-_TYPES = {
-  **dict.fromkeys(("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"), _HALVES),
-  **dict.fromkeys(("int8", "uint8"), ("int32",)),
-  "float32": ("float32",),
-}
-_NEEDS = {"float8_e4m3fn": ("sm_89", "sm_9", "sm_1"), "float8_e5m2": ("sm_89", "sm_9", "sm_1")}
 
 
 def dot(system: System, op: Op) -> None:
@@ -149,12 +141,10 @@ def _multiplications(op: Op) -> int:
 
 def has_tensor_cores(arch: Arch, op: Op) -> bool:
   """Whether tensor cores multiply what a dot multiplies, and add it up as it asks."""
-  a, b = (np.dtype(v.tile.dtype).name for v in op.operands)
-  if a != b or np.dtype(op.attrs["dtype"]).name not in _TYPES.get(a, ()):
+  a, b = (v.tile.dtype for v in op.operands)
+  if a != b or (is_rounded(a) and not op.attrs.get("tf32")):
     return False
-  if a == "float32" and not op.attrs.get("tf32"):
-    return False
-  return a not in _NEEDS or arch.name.startswith(_NEEDS[a])
+  return multiplies(arch, a, op.attrs["dtype"])
 
 
 def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:
