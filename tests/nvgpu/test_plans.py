@@ -121,15 +121,19 @@ def test_plans_of_other_kernels_name_what_is_staged_and_multiplied():
 def example():
   page = (pathlib.Path(__file__).parents[2] / "docs" / "targets.md").read_text()
   (code,) = re.findall(r"```python\n(# Another plan.*?)```", page, re.S)
-  return code
+  (shown,) = re.findall(r"```\n(pipeline of .*?)\n```", page, re.S)
+  return code, shown
 
 
 def test_the_example_of_another_plan_is_short_and_right():
-  code, out, names = example(), io.StringIO(), {}
+  (code, shown), out, names = example(), io.StringIO(), {}
   assert len(code.splitlines()) <= 70
   with contextlib.redirect_stdout(out):
     exec(compile(code, "targets.md", "exec"), names)
   assert "by threads" in out.getvalue()
+  square = names["square"]
+  (usual,) = report(names["matmul"], square, square, archs="sm_90a", assemble=False)
+  assert usual.plan == shown
   with plans.planning(names["right_by_threads"]):
     for orientation in ("nn", "nt", "tn"):
       kernel = native(orientation=orientation)

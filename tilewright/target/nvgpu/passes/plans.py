@@ -7,11 +7,12 @@ its tables; a user gives one, or parts of one, with `nvgpu.CompilerParams(pipeli
 
 A `Plan` says everything that was decided, for people: `tilewright ptx --show plan` prints it.
 
-    pipeline of products by wgmma, 128 x 256 x 64
+    pipeline of products by wgmma, 128 x 128 x 64
       1 warpgroup: copy (40 registers), 2 warpgroups: multiply (232 registers)
-      a_ref: 4 stages of 16,384 bytes by TMA
-      b_ref: 4 stages of 32,768 bytes by TMA
+      args[0]: 7 stages of 16,384 bytes by TMA
+      args[1]: 7 stages of 16,384 bytes by TMA
       the grid's last two parallel dimensions are taken in groups of rows, for L2
+      outputs are put together in the stages and stored by TMA
 """
 
 from __future__ import annotations
