@@ -131,11 +131,9 @@ def collect(folder: pathlib.Path, arguments: list[str]) -> int:
   collector = Collector(folder)
   launch = importlib.import_module(emit_kernel.__module__)
 
-  def keeping(
-    kernel: NativeKernel, arch: Any, num_warps: int | None = None, cluster: tuple[int, ...] | None = None
-  ) -> Any:
-    collector.keep(kernel, (num_warps, cluster))
-    return emit_kernel(kernel, arch, num_warps, cluster)
+  def keeping(kernel: NativeKernel, arch: Any, *wishes: Any) -> Any:
+    collector.keep(kernel, wishes)
+    return emit_kernel(kernel, arch, *wishes)
 
   launch.emit_kernel = keeping  # type: ignore[attr-defined]  # before any test imports it
   every_kernel = importlib.import_module("tests.nvgpu.every_kernel")

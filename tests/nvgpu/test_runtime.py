@@ -319,6 +319,7 @@ def test_where_dumps_are_wanted_they_are_written_though_code_is_on_disk(driver, 
     "2-layouts.txt",
     "3-llvm.ll",
     "4-ptx",
+    "5-plan.txt",
   }
 
 

@@ -65,10 +65,10 @@ def compile_ptx(
   stages.stage("tile.txt", lambda: tile)
   for name, own in passes.items():
     stages.stage(f"gpu-{name}.txt", lambda own=own: own)  # type: ignore[misc]
-  stages.stage("plan.txt", lambda: f"{launch.plan}\n")
   stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
+  stages.stage("plan.txt", lambda: f"{launch.plan}\n")
   if stages.folder is not None and (tool := ptxas.find()):
     stages.stage("resources.txt", lambda: f"{ptxas.resources(ptx, machine.name, tool)}\n{launch}\n")
   return ptx, launch
