@@ -413,8 +413,11 @@ def problem_of(
 
 def candidates(problem: Problem) -> Iterator[Plan]:
   """The plans there are, the best first; then the same with fewer stages."""
-  found = [plan for make in (*plans.planners(), *PLANNERS) if (plan := make(problem)) is not None]
-  yield from found
+  found: list[Plan] = []
+  for make in (*plans.planners(), *PLANNERS):
+    if (plan := make(problem)) is not None:
+      found.append(plan)
+      yield plan
   for plan in found:
     for stages in range(plan.stages - 1, 1, -1):
       yield _with_fewer(plan, stages)
