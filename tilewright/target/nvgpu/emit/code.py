@@ -193,7 +193,7 @@ class BlockCode(Passes):
   def fits(self, layout: Layout) -> bool:
     """Whether a thread has enough registers for a layout; inferred layouts may take more than ordinary ones."""
     if self.inferred is not None or layout in self.layouts.values():
-      return layout.num_registers <= (MAX_ACCUMULATORS if self.inferred is None else self.inferred.most_registers)
+      return layout.num_registers <= (MAX_ACCUMULATORS if self.inferred is None else self.inferred.max_registers)
     return layout.num_registers <= MAX_VALUE_REGISTERS
 
   def layout_of(self, v: Value) -> Layout | None:

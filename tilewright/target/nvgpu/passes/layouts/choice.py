@@ -55,7 +55,7 @@ def choose(kernel: NativeKernel, arch: Arch, num_warps: int) -> Inferred | None:
     register_refs=registers,
     is_plain=True,
     names=_names(kernel),
-    most_registers=max(MAX_ACCUMULATORS, *(_fewest(ref, arch, num_warps) for ref in accumulators(kernel)), 0),
+    max_registers=max(MAX_ACCUMULATORS, *(_fewest(ref, arch, num_warps) for ref in accumulators(kernel)), 0),
   )
 
 

@@ -168,10 +168,10 @@ def _layout_cast(system: System, op: Op) -> None:
       f"layout_cast at {op.loc or '?'}: the layout is for {given.num_warps} warps, but the kernel has {system.num_warps}: "
       f"give it CompilerParams(num_warps={given.num_warps})"
     )
-  if given.num_registers > system.most_registers:
+  if given.num_registers > system.max_registers:
     raise errors.LayoutError(
       f"layout_cast at {op.loc or '?'}: the layout gives each thread {given.num_registers} elements, but a tile in registers has at most "
-      f"{system.most_registers} in a thread: use more warps, or cast smaller tiles"
+      f"{system.max_registers} in a thread: use more warps, or cast smaller tiles"
     )
   system.say(Hint(result, given))
   system.link(op, 0, result)

@@ -45,7 +45,7 @@ def dot(system: System, op: Op) -> None:
       rate = system.arch.rates.get(kind)
       if rate is not None and kind in system.kinds:
         price = _QUARTERS * work * lhs.bits // (rate * 16)
-        found += [(kind, option, price) for option in options if option[2].num_registers <= system.most_registers]  # type: ignore[union-attr]
+        found += [(kind, option, price) for option in options if option[2].num_registers <= system.max_registers]  # type: ignore[union-attr]
   if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply
     found = [own for own in found if own[0] == WGMMA] or found
     return _say(system, op, (lhs, rhs, result), found)

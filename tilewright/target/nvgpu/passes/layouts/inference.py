@@ -42,7 +42,7 @@ class Inferred:
   unread: frozenset[Value]  # loads from shared memory that dots read where they are
   cost: int
   spent: int  # of the budget
-  most_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
+  max_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
 
   def wanted(self, op: Op, i: int) -> Place:
     """The place in which an op takes an operand."""
@@ -76,14 +76,14 @@ def infer(
   kinds: Collection[str] = (WGMMA, MMA, FMA),
   is_plain: bool = False,
   names: Mapping[Value, str] | None = None,
-  most_registers: int = MAX_ACCUMULATORS,
+  max_registers: int = MAX_ACCUMULATORS,
 ) -> Inferred:
   """The layouts of the tiles and shared refs of a kernel body.
 
   `shared_refs` are refs that live in shared memory besides those whose memory space says so, `register_refs` such as live in registers,
   read and written as a whole. `hints` are layouts that the user gave, for tiles or for refs: they hold. `kinds` are the ways to multiply
   matrices that may be chosen. With `is_plain` all memory but `shared_refs` lies row by row, and no instruction reads it where it
-  is. `names` are what refs are called in messages. `most_registers` are those that a thread may spend on one tile.
+  is. `names` are what refs are called in messages. `max_registers` are those that a thread may spend on one tile.
   """
   if isinstance(arch, str):
     if arch not in ARCHS:
@@ -98,7 +98,7 @@ def infer(
     kinds,
     is_plain,
     names or {},
-    most_registers,
+    max_registers,
   )
   constrain_function(system)
   for value, place in (hints or {}).items():
@@ -146,7 +146,7 @@ def infer(
     frozenset(unread),
     solution.cost,
     solution.spent,
-    most_registers,
+    max_registers,
   )
 
 

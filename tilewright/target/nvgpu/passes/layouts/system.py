@@ -50,7 +50,7 @@ class System:
   # Whether all memory but `shared_refs` lies row by row, and no instruction reads it where it is.
   is_plain: bool = False
   names: Mapping[Value, str] = dataclasses.field(default_factory=dict)  # of refs, for messages
-  most_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
+  max_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
   constraints: list[Located] = dataclasses.field(default_factory=list)
   uses: dict[tuple[Op, int], Variable] = dataclasses.field(default_factory=dict)
   strides: dict[Variable, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # of the memory a variable is for
