@@ -2,7 +2,7 @@
 
 An architecture's PTX version is the first that supports it, which every driver for such a device accepts: code compiled without a device
 uses that one. For a device it is the newest that both LLVM emits and the driver accepts (`ptx_version`). Shared memory per block is the
-maximum that a kernel may request (CUDA C programming guide, table of compute capabilities).
+maximum that a kernel may request (CUDA C programming guide, table of compute capabilities). `tensor_cores` has what they multiply.
 """
 
 from __future__ import annotations
