@@ -27,6 +27,8 @@ LISTS: dict[str, tuple[str, ...]] = {
   "parts of 32 MiB, stored late": ("split_collectives{max_bytes=33554432}", "collective_pipeliner"),
   "scatter, combine": ("reduce_scatter_creator", "all_reduce_reassociate", "combine_collectives"),
 }
+# Besides, where devices share a host: collectives as kernels, of which the cost model knows nothing.
+ON_THIS_HOST = {"native collectives": ("while_loop_invariant_code_motion", "native_collectives")}
 
 
 def as_pairs(module: Any) -> None:
@@ -102,7 +104,10 @@ def measured(make: Callable[..., Any], devices: Sequence[Any], size: float, roun
   import numpy as np
 
   from examples.models.programs import values
-  from tilewright import hlo
+  from tilewright import (
+    collectives,  # noqa: F401  registers its kernels
+    hlo,
+  )
   from tilewright.hlo import schedule
 
   function, types = make(devices, size)
@@ -110,7 +115,7 @@ def measured(make: Callable[..., Any], devices: Sequence[Any], size: float, roun
   plain = jax.jit(function).lower(*arguments).compile()
   wanted = [np.asarray(leaf) for leaf in jax.tree.leaves(plain(*arguments))]
   candidates: dict[str, Any] = {"XLA": plain}
-  for title, passes in LISTS.items():
+  for title, passes in (LISTS | ON_THIS_HOST).items():
     with (
       hlo.install([*passes, "dce"] if passes else [lambda m: False], platforms="cpu"),
       schedule.install(device="cpu"),

@@ -1,6 +1,6 @@
 """Random programs with collectives on 4 devices of the host: passes installed inside XLA must not change what they compute.
 
-    python -m tests.hlo.random_collectives --count 1000 --seed 0 [--show]
+    python -m tests.hlo.random_collectives --count 1000 --seed 0 [--show] [--last native_collectives]
 
 A program is a `jax.shard_map` of random arithmetic, collectives and loops over a mesh of 4, or of 2 by 2. Integers must come
 out equal bit for bit, floats up to the order of additions. A pass that fails counts as a fault too: XLA would compile
@@ -14,7 +14,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,10 @@ from jax import lax
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
-from tilewright import hlo
+from tilewright import (
+  collectives,  # noqa: F401  registers the kernels of `native_collectives`
+  hlo,
+)
 
 # Four devices, and code that is compiled quickly: what is compared is what XLA is given, not how well it optimises. XLA reads them
 # when the first device is asked for.
@@ -53,6 +56,7 @@ PASSES = (
   "conditional_simplifier",
   "double_buffer_loop_unrolling",
   "flatten_call_graph",
+  "native_collectives",
   "reduce_scatter_decomposer",
   "reduce_scatter_reassociate",
   "while_loop_constant_sinking{sink_broadcast_of_constants=true}",
@@ -239,13 +243,14 @@ def generated(seed: int) -> tuple[Generated, Callable[..., Any], tuple[np.ndarra
   return program, function, arguments, passes
 
 
-def check(seed: int) -> str | None:
-  """What is wrong with the program of a seed; None if nothing is."""
+def check(seed: int, last: Sequence[str] = ()) -> str | None:
+  """What is wrong with the program of a seed, with the passes in `last` after its own; None if nothing is."""
   program, function, arguments, passes = generated(seed)
+  passes = [*(p for p in passes if p not in last), *last]
   wanted = [np.asarray(x) for x in jax.jit(function)(*arguments)]
   with warnings.catch_warnings(record=True) as noted:
     warnings.simplefilter("always")
-    with hlo.install(passes, platforms="cpu", fingerprint=f"random {seed}"):
+    with hlo.install(passes, platforms="cpu", fingerprint=f"random {seed} {last}"):
       got = [np.asarray(x) for x in jax.jit(function)(*arguments)]
   failed = [str(w.message) for w in noted if issubclass(w.category, hlo.HloPassWarning)]
   if failed:
@@ -266,6 +271,7 @@ def main() -> int:
   parser.add_argument("--seed", type=int, default=0, help="the first seed")
   parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
   parser.add_argument("--show", action="store_true", help="print each program")
+  parser.add_argument("--last", nargs="*", default=(), help="passes after those of each program")
   options = parser.parse_args()
   start, faults, ran = time.monotonic(), 0, 0
   for seed in range(options.seed, options.seed + options.count):
@@ -274,7 +280,7 @@ def main() -> int:
     if options.show:
       program, _, _, passes = generated(seed)
       print(f"seed {seed}: {', '.join(passes)}", *program.lines, sep="\n  ", flush=True)
-    wrong = check(seed)
+    wrong = check(seed, options.last)
     ran += 1
     if wrong is not None:
       faults += 1

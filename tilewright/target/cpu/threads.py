@@ -183,7 +183,8 @@ def emit_processors(module: ir.Module) -> ir.Function:
   function.linkage = "internal"
   b = ir.IRBuilder(function.append_basic_block("entry"))
   with if_then(b, b.icmp_signed("==", b.load(known, typ=I64), i64(0))):
-    b.store(b.call(external(module, "sysconf", I64, [I32]), [I32(_PROCESSORS)]), known)
+    found = b.call(external(module, "sysconf", I64, [I32]), [I32(_PROCESSORS)])
+    b.store(b.select(b.icmp_signed("<", found, i64(1)), i64(1), found), known)
   b.ret(b.load(known, typ=I64))
   return function
 
