@@ -180,6 +180,25 @@ def test_collectives_of_xla_beside_kernels():
   np.testing.assert_allclose(found, expected, 1e-5, 1e-5)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_groups_that_loop_more_often_than_others(known):
+  """A kernel waits for all devices: collectives of groups stay where the number of trips may differ from group to group."""
+  x = numbers(4, 1, 8)
+  mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("a", "b"))
+
+  def step(x):
+    trips = 3 if known else lax.axis_index("a") + 1
+    return lax.fori_loop(0, trips, lambda _, x: lax.psum(x, "b"), x)
+
+  f = jax.jit(jax.shard_map(step, mesh=mesh, in_specs=P(("a", "b")), out_specs=P(("a", "b")), check_vma=False))
+  with hlo.install(["native_collectives"]):
+    program = f.lower(x).compile()
+  assert calls(program) == (1 if known else 0)
+  groups = x.reshape(2, 2, 8).sum(1, keepdims=True) * np.ones((2, 2, 1), np.float32)
+  more = np.array([4, 4] if known else [1, 2])  # each further trip doubles the sum
+  np.testing.assert_array_equal(np.asarray(program(x)), (groups * more[:, None, None]).reshape(4, 1, 8))
+
+
 def test_programs_of_kernels_and_of_xla_in_turns():
   """What XLA starts when a program of kernels ends does not run on the threads that its devices share."""
   x = numbers(4, 16, 64)

@@ -7,10 +7,11 @@ last device to arrive works for all. All-reduce, all-gather, reduce-scatter, all
 of operands. The kernels register themselves (`plugins`); this module does not depend on them.
 
 Precondition: dense arrays of one layout, which the kernel sees as (outer, members, inner) around the dimension that is gathered,
-scattered or exchanged; a reduction by one instruction; one replica, groups of one size; a module that says how many devices run it; no
-control edges; operands of `min_bytes` to `max_bytes` together. *Proof.* The kernel of a device accesses the arrays of every member of its
-group after all have arrived at the call, and computes what the collective is specified to; all have finished before any continues. Sums
-are taken in order of the ranks, in float32 for smaller floats: bits may differ from XLA's.
+scattered or exchanged; a reduction by one instruction; one replica, groups of one size; no control edges; operands of `min_bytes` to
+`max_bytes` together. All devices meet in a kernel, whatever the groups are: a collective of several groups, or a permute, must not be
+inside of a branch or of a loop with a computed end, which some devices may execute more often than others. *Proof.* The kernel of a
+device accesses the arrays of every member of its group after all have arrived at the call, and computes what the collective is specified
+to; all have finished before any continues. Sums are taken in order of the ranks, in float32 for smaller floats: bits may differ from XLA's.
 
 Where no other instruction of the module can wait for another device, its calls say so (`only_gangs`), and devices share threads.
 
@@ -32,8 +33,9 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import groups_of, has_control_edges, reducer
+from tilewright.hlo.passes.collective_keys import has_control_edges, reducer
 from tilewright.hlo.passes.device_values import device_groups
+from tilewright.hlo.passes.while_loops import always_reached
 from tilewright.hlo.shape import Shape
 from tilewright.runtime import plugins
 
@@ -107,9 +109,7 @@ class NativeCollectives(Pass):
   kinds: str = "all"  # or some of all_reduce, gather, scatter, exchange and permute, with + between them
 
   def run(self, module: Module) -> bool:
-    devices = _number_of_devices(module)
-    collectives = [i for i in module.instructions() if i.opcode in _KINDS]
-    asked = {i: self._request(i, module, devices) for i in collectives}
+    asked = {i: self._request(i, module) for i in module.instructions() if i.opcode in _KINDS}
     found = {i: _kernel(r) if isinstance(r, Request) else r for i, r in asked.items()}
     if _only_gangs(module, {i for i, call in found.items() if isinstance(call, Call)}):
       found = {i: _kernel(replace(r, only_gangs=True)) if isinstance(r, Request) else r for i, r in asked.items()}
@@ -120,39 +120,27 @@ class NativeCollectives(Pass):
         _splice(instruction, request, call)
     return any(isinstance(call, Call) for call in found.values())
 
-  def _request(self, instruction: Instruction, module: Module, devices: int) -> Request | str:
+  def _request(self, instruction: Instruction, module: Module) -> Request | str:
     """What a collective asks for, or why it stays."""
     kind, shapes = _KINDS[instruction.opcode], _arrays(instruction)
+    assert instruction.parent is not None
     if self.kinds != "all" and kind not in self.kinds.split("+"):
       return f"it is not one of {self.kinds}"
     if has_control_edges(instruction) or instruction.sharding is not None:
       return "it is ordered by control edges, or sharded"
     if module.replica_count != 1:
       return "its groups are of replicas"
-    if not devices:
-      return "nothing in the module says how many devices there are"
     if problem := _unsuited(shapes):
       return problem
     nbytes = sum(o.shape.num_elements * max(1, o.shape.dtype.itemsize) for o in instruction.operands)
     if not max(1, self.min_bytes) <= nbytes <= self.max_bytes:
       return f"it has {nbytes:,} bytes; min_bytes is {self.min_bytes:,} and max_bytes is {self.max_bytes:,}"
     title = f"{kind} %{instruction.name}{_line(instruction)}"
-    request = Request(kind, np.dtype(shapes[0].dtype), (), (), devices, title=title)
-    return _permutation(instruction, request) if kind == "permute" else _in_groups(instruction, request, module)
-
-
-def _number_of_devices(module: Module) -> int:
-  """How many devices run the module; 0 if it does not say. (What the hook is given lacks the number of partitions.)"""
-  found = {module.num_partitions} - {1}
-  for sharding in (*module.spmd_parameter_shardings, *(p.sharding for p in module.entry.parameters if p.sharding)):
-    for each in sharding.elements or (sharding,):
-      if each.kind == "devices":
-        found.add(math.prod(each.tile_dims))
-  for i in module.instructions():
-    if i.opcode in _KINDS and i.opcode != "collective-permute":  # groups name every device
-      found.add(sum(map(len, groups_of(i))))
-  found.discard(0)
-  return found.pop() if len(found) == 1 else 0
+    request = Request(kind, np.dtype(shapes[0].dtype), (), (), module.num_partitions, title=title)
+    found = _permutation(instruction, request) if kind == "permute" else _in_groups(instruction, request, module)
+    if isinstance(found, Request) and len(found.groups) != 1 and not always_reached(instruction.parent):
+      return "some devices may execute it more often than others, and its kernel waits for all of them"
+    return found
 
 
 def _arrays(instruction: Instruction) -> list[Shape]:
