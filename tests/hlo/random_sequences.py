@@ -1,0 +1,139 @@
+"""Random sequences of passes over random loops with collectives, in the evaluator: values must stay the same on every device.
+
+    python -m tests.hlo.random_sequences --count 1000 --seed 0
+
+Every module is a loop over (counter, v, w) whose body computes with collectives, of replicas or of partitions. After the passes it must be
+legal, print and read back, and give the same values on 4 devices; a pass must not hide a change. No XLA: about 50 ms each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import time
+
+from tests.hlo.collective_checks import ADD, assert_same, random_arguments
+from tilewright import hlo
+from tilewright.hlo.passes import PASSES, run_passes
+
+OPERATIONS = (
+  "{n} = f32[4] add({a}, {b})",
+  "{n} = f32[4] multiply({a}, {b})",
+  "{n} = f32[4] tanh({a})",
+  "{n}k = f32[4] constant({{1,2,0.5,0.25}})\n  {n} = f32[4] multiply({a}, {n}k)",
+  "{n} = f32[4] all-reduce({a}), replica_groups={{{{0,1,2,3}}}}, to_apply=add",
+  "{n} = f32[4] all-reduce({a}), replica_groups={{{{0,1}},{{2,3}}}}, to_apply=add",
+  "{n} = f32[4] all-reduce({a}), replica_groups={{{{0,2}},{{1,3}}}}, to_apply=max",
+  "{n} = f32[4] collective-permute({a}), source_target_pairs={{{{0,1}},{{1,2}},{{2,3}},{{3,0}}}}",
+  "{n} = f32[4] collective-permute({a}), source_target_pairs={{{{0,1}},{{1,0}}}}",
+  "{n} = f32[4] all-to-all({a}), replica_groups={{{{0,1,2,3}}}}, dimensions={{0}}",
+  "{n}g = f32[16] all-gather({a}), replica_groups={{{{0,1,2,3}}}}, dimensions={{0}}\n  {n} = f32[4] slice({n}g), slice={{[4:8]}}",
+  "{n}r = f32[1] reduce-scatter({a}), replica_groups={{{{0,1,2,3}}}}, dimensions={{0}}, to_apply=add\n"
+  "  {n}q = f32[] reshape({n}r)\n  {n} = f32[4] broadcast({n}q), dimensions={{}}",
+  "{n}i = u32[] replica-id()\n  {n}z = u32[] constant(0)\n  {n}c = pred[] compare({n}i, {n}z), direction=EQ\n"
+  "  {n}b = pred[4] broadcast({n}c), dimensions={{}}\n  {n} = f32[4] select({n}b, {a}, {b})",
+)
+ROOTS = ("j, u, w", "j, w, u", "j, u, u0", "j, u, v")
+# Left out: what works on other modules (block scaling), needs kernels, or makes sends, which have no place in the middle of a sequence.
+OTHERS = {
+  "block_scaling",
+  "native_all_reduce",
+  "collective_permute_to_send_recv",
+  "schedule",
+  "collective_memory_space",
+}
+MORE = (
+  "all_reduce_blueconnect{num_devices_per_host=2}",
+  "collective_pipeliner{direction=backward}",
+  "collective_pipeliner{direction=forward_sink}",
+  "decompose_all_reduce{min_bytes=0}",
+  "split_collectives{max_bytes=8}",
+  "schedule{device=h100}",
+  "sync_collectives{everything=true}",
+  "while_loop_constant_sinking{sink_broadcast_of_constants=true}",
+)
+
+
+def module_text(choose: random.Random) -> str:
+  values, lines = ["v", "w"], list[str]()
+  for number in range(choose.randint(1, 5)):
+    name = f"n{number}"
+    lines.append(choose.choice(OPERATIONS).format(n=name, a=choose.choice(values), b=choose.choice(values)))
+    values.append(name)
+  lines += [f"u0 = f32[4] tanh({values[-1]})", f"u = f32[4] add({choose.choice(values)}, u0)"]
+  step = choose.choice([1, 1, 2])
+  body, root, limit = "\n  ".join(lines), choose.choice(ROOTS), choose.randint(0, 6) * step
+  state = "(s32[], f32[4], f32[4])"
+  text = f"""HloModule m, replica_count=4
+{ADD}
+body {{ s = {state} parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant({step})
+  j = s32[] add(i, one)
+  v = f32[4] get-tuple-element(s), index=1
+  w = f32[4] get-tuple-element(s), index=2
+  {body}
+  ROOT t = {state} tuple({root}) }}
+condition {{ c = {state} parameter(0)
+  k = s32[] get-tuple-element(c), index=0
+  ROOT l = pred[] compare(k, s32[] constant({limit})), direction=LT }}
+ENTRY e {{ x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  t0 = {state} tuple(s32[] constant(0), x, y)
+  ROOT loop = {state} while(t0), condition=condition, body=body }}"""
+  return text if choose.random() < 0.5 else by_partitions(text)
+
+
+def by_partitions(text: str) -> str:
+  """The same for 4 partitions instead of 4 replicas."""
+  channels = iter(range(1, 100))
+
+  def numbered(found: re.Match[str]) -> str:
+    has_ids = found[1] in ("all-reduce", "all-gather", "reduce-scatter")
+    return f"{found[0]}, channel_id={next(channels)}" + (", use_global_device_ids=true" if has_ids else "")
+
+  text = text.replace("replica_count=4", "num_partitions=4").replace("replica-id", "partition-id")
+  return re.sub(r"(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)\([^\n]*", numbered, text)
+
+
+def check(seed: int) -> tuple[bool, str]:
+  """Whether the passes of a seed changed its module, and which passes they were; raises if something is wrong."""
+  choose = random.Random(seed)
+  text = module_text(choose)
+  names = sorted(set(PASSES) - OTHERS) + list(MORE)
+  passes = [choose.choice(names) for _ in range(choose.randint(1, 6))]
+  before, after = hlo.parse(text), hlo.parse(text)
+  arguments = random_arguments(before, 4, seed)
+  wanted = hlo.evaluate_devices(before, arguments)
+  try:
+    report = run_passes(after, passes, verify=True, strict=True)
+    for module in (after, hlo.parse(after.to_text())):
+      assert_same(wanted, hlo.evaluate_devices(module, arguments), 1e-4)
+  except Exception as error:
+    error.add_note(f"seed {seed}, passes {passes}")
+    raise
+  return report.changed, ", ".join(passes)
+
+
+def main() -> int:
+  parser = argparse.ArgumentParser(
+    prog="python -m tests.hlo.random_sequences", description=(__doc__ or "").splitlines()[0]
+  )
+  parser.add_argument("--count", type=int, default=1000)
+  parser.add_argument("--seed", type=int, default=0, help="the first seed")
+  options = parser.parse_args()
+  start, faults, changed = time.monotonic(), 0, 0
+  for seed in range(options.seed, options.seed + options.count):
+    try:
+      changed += check(seed)[0]
+    except Exception as error:
+      faults += 1
+      print(f"seed {seed}: {type(error).__name__}: {error}", *getattr(error, "__notes__", ()), sep="\n  ", flush=True)
+  print(f"{options.count} sequences, {changed} changed something, {faults} faults, {time.monotonic() - start:.0f} s")
+  return 1 if faults else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
