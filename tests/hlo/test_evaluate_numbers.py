@@ -203,3 +203,11 @@ def test_bitcast_convert_there_and_back(types: tuple[str, str]) -> None:
   low = y[:, 0].astype(np.int64) & ((1 << hlo.PRIMITIVE_TYPES[narrow].bits) - 1)
   bits = x.view(f"u{x.dtype.itemsize}").astype(np.int64) & ((1 << hlo.PRIMITIVE_TYPES[narrow].bits) - 1)
   np.testing.assert_array_equal(low, bits)
+
+
+def test_an_algorithm_of_random_bits_that_does_not_exist_is_an_error() -> None:
+  text = (
+    "ENTRY e { s = u64[2] constant({1,2})\n ROOT r = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_threefry }"
+  )
+  with pytest.raises(hlo.HloEvaluateError, match="rng_three_fry"):
+    hlo.evaluate(hlo.parse(text))

@@ -229,6 +229,13 @@ REFUSED = {
   "is-finite": module("x=f32[4] parameter(0) ROOT c=f32[4] is-finite(x)"),
   "popcnt f": module("x=f32[4] parameter(0) ROOT c=f32[4] popcnt(x)"),
   "atan2 int": module("x=s32[4] parameter(0) ROOT c=s32[4] atan2(x,x)"),
+  "rng algorithm": module(
+    "s=u64[2] parameter(0) ROOT r=(u64[2],u32[4]) rng-bit-generator(s),algorithm=rng_threefry",
+  ),
+  "rng distribution": module("l=f32[] constant(0) ROOT r=f32[4] rng(l,l),distribution=rng_gamma"),
+  "fft type": module("x=c64[4] parameter(0) ROOT r=c64[4] fft(x),fft_type=DCT,fft_length={4}"),
+  "fusion kind": module("x=f32[4] parameter(0) ROOT c=f32[4] fusion(x),kind=kAny,calls=f", NEGATE),
+  "infeed without token": module("t=token[] after-all() ROOT c=f32[4] infeed(t)"),
   "partition-id type": module("ROOT c=s32[] partition-id()"),
   "collective-broadcast dup": module(
     "x=f32[4] parameter(0) ROOT c=f32[4] collective-broadcast(x),replica_groups={{0,1},{1,2}}", "", FOUR
@@ -267,6 +274,8 @@ ACCEPTED = {
   ),
   "iota unsorted": module("ROOT r=bf16[4,5] iota(),iota_dimension=1"),
   "abs complex": module("x=c64[4] parameter(0) ROOT c=f32[4] abs(x)"),
+  "rng philox": module("s=u64[3] parameter(0) ROOT r=(u64[3],u32[4]) rng-bit-generator(s),algorithm=rng_philox"),
+  "infeed": module("t=token[] after-all() ROOT c=(f32[4],token[]) infeed(t)"),
   "fusion": module("x=f32[4] parameter(0) ROOT c=f32[4] fusion(x),kind=kLoop,calls=f", NEGATE),
   "a broadcast that transposes": module("x=f32[3,3] parameter(0) ROOT p=f32[3,3] broadcast(x),dimensions={1,0}"),
   "a reducer of another type": module(

@@ -280,6 +280,24 @@ _NUMBERS = _kinds("signed", "unsigned", "float", "complex")
 _INTEGRAL = _kinds("signed", "unsigned")
 _LOGICAL = _kinds("signed", "unsigned", "pred")
 
+
+def _word(attribute: str, *known: str) -> Rule:
+  """An attribute that is one of a few words, where it is given."""
+
+  def rule(instruction: Instruction) -> Problems:
+    value = instruction.attrs.get(attribute)
+    if value is not None and str(value) not in known:
+      yield f"{attribute}={value} is none of {', '.join(known)}"
+
+  return rule
+
+
+def _fed(instruction: Instruction) -> Problems:
+  shape = instruction.shape
+  if not shape.is_tuple or len(shape.tuple_shapes) != 2 or not shape.tuple_shapes[1].is_token:
+    yield f"infeed gives (data, token), not {shape}"
+
+
 OPERAND_RULES: dict[str, tuple[Rule, ...]] = {
   "negate": (_NUMBERS,),
   **dict.fromkeys(
@@ -302,7 +320,11 @@ OPERAND_RULES: dict[str, tuple[Rule, ...]] = {
   "clamp": (_scalar_or_equal(0, 2),),
   "pad": (_pad_value,),
   "conditional": (_branch_index,),
-  "rng": (_rng,),
+  "rng": (_rng, _word("distribution", "rng_uniform", "rng_normal")),
+  "rng-bit-generator": (_word("algorithm", "rng_default", "rng_three_fry", "rng_philox"),),
+  "fft": (_word("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),),
+  "fusion": (_word("kind", "kLoop", "kInput", "kOutput", "kCustom"),),
+  "triangular-solve": (_word("transpose_a", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),),
   "compare": (_comparison_type,),
   "reduce": (_start_values,),
   "reduce-window": (_start_values,),
@@ -315,7 +337,7 @@ OPERAND_RULES: dict[str, tuple[Rule, ...]] = {
   **dict.fromkeys(("all-reduce-start", "all-gather-start", "collective-permute-start"), (_one_consumer,)),
   "copy-start": (_copy_start, _one_consumer),
   "async-start": (_async_start, _one_consumer),
-  "infeed": (_tokens(0),),
+  "infeed": (_tokens(0), _fed),
   "outfeed": (_tokens(-1),),
   "send": (_tokens(1),),
   "recv": (_tokens(0),),

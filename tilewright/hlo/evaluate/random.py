@@ -48,7 +48,12 @@ def rng_bit_generator(device: Device, instruction: Instruction, operands: Sequen
   shape = instruction.shape.tuple_shapes[1]
   words = [int(w) for w in np.ascontiguousarray(state).view(np.uint64)]
   width = 8 * shape.dtype.itemsize
-  generate = _three_fry_bits if instruction.attrs.get("algorithm") == "rng_three_fry" else _philox_bits
+  algorithm = instruction.attrs.get("algorithm", "rng_default")
+  if algorithm not in ("rng_default", "rng_philox", "rng_three_fry"):
+    raise evaluate_error(
+      instruction, f"there is no algorithm {algorithm}; there are rng_default, rng_philox and rng_three_fry"
+    )
+  generate = _three_fry_bits if algorithm == "rng_three_fry" else _philox_bits
   counter, bits = generate(words, shape.dimensions, width == 64)
   words[1:] = counter[: len(words) - 1]
   unsigned = np.dtype(f"u{shape.dtype.itemsize}")
