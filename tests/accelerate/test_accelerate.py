@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 import tilewright
 from tilewright import hlo
-from tilewright.accelerate import regions
+from tilewright.accelerate import costs, regions
 
 RNG = np.random.default_rng(0)
 
@@ -180,6 +181,68 @@ def test_exact_leaves_products_that_are_added_later():
     ours = jax.jit(lambda *a: f(*a))(x, y)
   assert "rounded once or twice" in acceleration.explain()
   np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
+
+
+@pytest.mark.parametrize("shape", [(1009, 16), (3, 337, 16), (4099,)])
+def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
+  """A tile size that divides the rows would be one row: as many parts as rows, which are as large as the operand."""
+
+  def f(x, g):
+    y = x * g
+    return (y * jnp.tanh(x)).sum(tuple(range(x.ndim - (x.ndim > 1)))), jnp.exp(y)
+
+  x, g = normal(*shape), normal(*shape[-1:])
+  plain = jax.jit(lambda *a: f(*a)).lower(x, g).compile()
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(lambda *a: f(*a)).lower(x, g).compile()
+  assert any("reduce" in d.ops for r in acceleration.reports for d in r.taken)
+  parts = ours.memory_analysis().temp_size_in_bytes - plain.memory_analysis().temp_size_in_bytes
+  assert parts < x.nbytes / 4
+  for a, b in zip(ours(x, g), plain(x, g)):
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_a_row_kernel_takes_the_buffers_of_operands_that_end_there():
+  """Without it, softmax between two products would need one more array of all scores than XLA's fusions, which overwrite them."""
+
+  def f(x, w):
+    scores = x @ w
+    return jax.nn.softmax(scores) @ w.T, (jax.nn.log_softmax(jnp.sin(x) @ w) * 2) @ w.T
+
+  x, w = normal(77, 33), normal(33, 301)
+  plain = jax.jit(lambda *a: f(*a)).lower(x, w).compile()
+  with tilewright.accelerate() as acceleration:
+    ours = jax.jit(lambda *a: f(*a)).lower(x, w).compile()
+  assert any(r.taken for r in acceleration.reports)
+  assert ours.memory_analysis().temp_size_in_bytes <= 1.02 * plain.memory_analysis().temp_size_in_bytes
+  for a, b in zip(ours(x, w), plain(x, w)):
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_signs_of_numbers_that_count_as_zero_are_zero():
+  x = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-42, 3.0] * 16, np.float32)
+  plain = np.asarray(jax.jit(jnp.sign)(x))
+  with tilewright.accelerate(exact=True) as acceleration:
+    ours = np.asarray(jax.jit(lambda x: jnp.sign(x))(x))
+  assert any(r.taken for r in acceleration.reports)
+  np.testing.assert_array_equal(ours.view(np.uint32), plain.view(np.uint32))
+
+
+@pytest.mark.parametrize("is_chain", [False, True])
+def test_what_xla_runs_side_by_side_costs_a_part_of_its_time(is_chain):
+  """Eight small loops, one after another, or all of the same operand: XLA uses one thread for each."""
+  ops = [f"  v{i} = f32[64,64] tanh({f'v{i - 1}' if is_chain and i else 'x'})" for i in range(8)]
+  values = ", ".join(f"v{i}" for i in range(8))
+  module = hlo.parse(
+    "HloModule m\nENTRY e {\n  x = f32[64,64] parameter(0)\n"
+    + "\n".join(ops)
+    + f"\n  ROOT t = ({', '.join(['f32[64,64]'] * 8)}) tuple({values})\n}}"
+  )
+  machine = dataclasses.replace(regions_machine(), threads=4)
+  order = module.entry.topological_order()
+  times = costs.XlaTimes.of(order, machine)
+  alone = sum(times.alone(i).seconds for i in order)
+  assert times.total(order) == pytest.approx(alone if is_chain else alone / 4)
 
 
 @pytest.mark.parametrize("is_used_again", [False, True])

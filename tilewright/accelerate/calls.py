@@ -95,12 +95,16 @@ class Codes:
     return Code("cuda", callee.name, "{}", callee.name, callee.workspace_bytes)
 
 
+def leaf_values(graph: Graph, replaced: dict[Instruction, Instruction]) -> list[Instruction]:
+  """The instructions that a kernel of a region reads, in the order of its leaves."""
+  return [current(n.source, replaced) for n in graph.leaves if n.source is not None]
+
+
 def insert(
   code: Code,
   graph: Graph,
-  axes: Axes,
   tiling: Tiling,
-  members: Collection[Instruction],
+  reused: Sequence[tuple[int, int]],
   shapes: Sequence[Shape],
   name: str,
   replaced: dict[Instruction, Instruction],
@@ -109,12 +113,11 @@ def insert(
   first = graph.outputs[0].source
   computation = first.parent
   assert computation is not None
-  operands = [current(n.source, replaced) for n in graph.leaves if n.source is not None]
-  reused = None if code.workspace_bytes else overwritten(graph, axes, tiling, operands, members)
-  call = call_of(code, operands, shapes, name, first)
-  if reused is not None:
-    call.attrs["output_to_operand_aliasing"] = (OutputAlias((), reused, ()),)
+  call = call_of(code, leaf_values(graph, replaced), shapes, name, first)
   is_tuple = call.shape.is_tuple
+  if reused:
+    at = lambda k: (k,) if is_tuple else ()
+    call.attrs["output_to_operand_aliasing"] = tuple(OutputAlias(at(k), into, ()) for into, k in reused)
   for k, output in enumerate(graph.outputs):
     value = call
     if is_tuple:
@@ -131,24 +134,27 @@ _OWN_BUFFER = frozenset({"fusion", "custom-call", "dot", "convolution", "copy", 
 
 def overwritten(
   graph: Graph, axes: Axes, tiling: Tiling, operands: Sequence[Instruction], members: Collection[Instruction]
-) -> int | None:
-  """The number of an operand whose buffer the only result may have, if there is one: each element is read before its place is written.
+) -> tuple[tuple[int, int], ...]:
+  """The operands whose buffers results may have: pairs of their numbers.
 
-  That is so where every op is elementwise and the operand has the shape, the type, and the order in memory of the result. Nothing but the
-  members of the region may use it.
+  The operand has the shape, the type, and the order in memory of the result, so that each instance reads and writes the same block of both;
+  the kernel is told, and reads an element before its place is written. Nothing but the members of the region may use it.
   """
-  if tiling.partial_sums or len(graph.outputs) != 1 or not layouts_are_settled.get():
-    return None
-  (output,) = graph.outputs
-  if any(n.opcode not in (*ELEMENTWISE, "leaf", "constant", "iota", "broadcast") for n in graph.nodes):
-    return None
+  if not layouts_are_settled.get():
+    return ()
   by_dims = lambda node: [axes.dim(node, i) for i in range(len(node.dims))]
-  for number, (leaf, operand) in enumerate(zip(graph.leaves, operands, strict=True)):
-    is_alike = leaf.dtype == output.node.dtype and by_dims(leaf) == by_dims(output.node)
-    is_own = operand.opcode in _OWN_BUFFER and operands.count(operand) == 1 and not operand.is_root
-    if is_alike and is_own and operand.shape == output.shape and all(u in members for u in operand.users):
-      return number
-  return None
+  found: dict[int, int] = {}
+  for k, output in enumerate(graph.outputs):
+    if k in tiling.partial_sums:
+      continue
+    for number, (leaf, operand) in enumerate(zip(graph.leaves, operands, strict=True)):
+      is_alike = leaf.dtype == output.node.dtype and by_dims(leaf) == by_dims(output.node)
+      is_own = operand.opcode in _OWN_BUFFER and operands.count(operand) == 1 and not operand.is_root
+      is_free = number not in found and all(u in members for u in operand.users)
+      if is_alike and is_own and is_free and operand.shape == output.shape:
+        found[number] = k
+        break
+  return tuple(found.items())
 
 
 def call_of(

@@ -18,35 +18,36 @@ from tilewright.accelerate.tiles import Machine, Tiling
 from tilewright.hlo import Instruction, Shape
 from tilewright.hlo.cost import device
 
-# Nanoseconds per element of one thread with 16 lanes of float32.
+# Nanoseconds per element of one thread with 16 lanes of float32: in XLA's loops, and in a kernel.
 _OPS = {
-  "exponential": 0.45,
-  "exponential-minus-one": 0.8,
-  "log": 0.6,
-  "log-plus-one": 1.2,
-  "tanh": 0.9,
-  "logistic": 0.7,
-  "erf": 1.2,
-  "power": 3.0,
-  "sine": 2.5,
-  "cosine": 2.5,
-  "tan": 4.0,
-  "atan2": 4.0,
-  "divide": 0.25,
-  "rsqrt": 0.25,
-  "sqrt": 0.25,
-  "cbrt": 2.0,
-  "remainder": 1.0,
+  "exponential": (0.32, 0.11),
+  "exponential-minus-one": (0.7, 0.14),
+  "log": (0.6, 0.21),
+  "log-plus-one": (1.2, 0.21),
+  "tanh": (0.33, 0.19),
+  "logistic": (0.6, 0.15),
+  "erf": (0.33, 0.24),
+  "power": (3.1, 0.9),
+  "sine": (1.1, 0.15),
+  "cosine": (1.1, 0.15),
+  "tan": (2.0, 0.5),
+  "atan2": (2.0, 0.8),
+  "divide": (0.2, 0.08),
+  "rsqrt": (0.3, 0.12),
+  "sqrt": (0.2, 0.1),
+  "cbrt": (1.0, 0.5),
+  "remainder": (0.5, 0.4),
 }
-_PLAIN, _ROW_REDUCTION, _COLUMN_REDUCTION = 0.05, 0.08, 0.8
-_MOVED, _MOVED_BY_US, _MOVED_RUNS = 0.4, 0.8, 0.15  # runs of elements stay together
+_PLAIN, _ROW_REDUCTION, _COLUMN_REDUCTION = 0.03, 0.05, 0.1
+_STACKED_COLUMNS = 8.0
+_MOVED, _MOVED_BY_US, _MOVED_RUNS = 0.3, 0.5, 0.08  # runs of elements stay together
 _FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
-_TRANSCENDENTAL = 2.0  # XLA's vectors of these functions, relative to ours
 _LINE, _FEW = 64, 4096  # bytes of a cache line; elements of an array that hardly counts
 _AGAIN = 0.15  # of a region's traffic, for each level of reductions on a GPU
 _REDUCING = 1.5  # XLA's loops with a reduction, relative to those without
-_CACHE = 4.0  # bandwidth of the caches, relative to memory's
-_LAUNCH_XLA, _LAUNCH = 1.0e-6, 15.0e-6  # with the time until other threads have begun
+_BANDWIDTH, _CACHE = 25e9, 4.0  # of one thread in bytes per second; of the caches, relative to memory's
+_LAUNCH_XLA, _LAUNCH = 1.0e-6, 5.0e-6  # with the time until other threads have begun
+_SHARE = 10.0e-6  # seconds of one thread that XLA gives another thread a part of a loop for
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +63,9 @@ class Rates:
 
 def rates(machine: Machine) -> Rates:
   if machine.is_gpu:
-    return Rates(device("h200").memory_bandwidth * 0.85, 132 * 16.0, 30 << 20, 3.0e-6, 3.0e-6)
-  return Rates(
-    10e9 * max(1.0, machine.threads * 0.7), machine.threads, machine.l2 * machine.threads, _LAUNCH_XLA, _LAUNCH
-  )
+    return Rates(device("h200").memory_bandwidth * 0.85, 132 * 4.0, 30 << 20, 3.0e-6, 3.0e-6)
+  bandwidth = _BANDWIDTH * max(1.0, machine.threads * 0.7)
+  return Rates(bandwidth, machine.threads, machine.l2 * machine.threads, _LAUNCH_XLA, _LAUNCH)
 
 
 def _traffic(size: int, r: Rates) -> float:
@@ -73,9 +73,16 @@ def _traffic(size: int, r: Rates) -> float:
 
 
 def _reduction(node: Node) -> float:
-  """Per element of the operand: rows are added along the vectors, columns across them."""
-  rank = len(node.operands[0].dims)
-  return _ROW_REDUCTION if rank - 1 in node.attrs["dimensions"] else _COLUMN_REDUCTION
+  """XLA's, per element of the operand: rows are added along the vectors, columns across them.
+
+  Columns of each matrix of a stack, even of a stack of one, take long if the matrix is computed in the same loop.
+  """
+  (x,) = node.operands
+  over = node.attrs["dimensions"]
+  if len(x.dims) - 1 in over:
+    return _ROW_REDUCTION
+  is_stacked = any(d not in over for d in range(max(over)))
+  return _STACKED_COLUMNS if is_stacked and x.opcode != "leaf" else _COLUMN_REDUCTION
 
 
 def _keeps_runs(node: Node) -> bool:
@@ -99,24 +106,60 @@ def _element_cost(node: Node, ours: bool) -> float:
   cost = _OPS.get(node.opcode)
   if cost is None:
     return _PLAIN * node.size
-  return cost * node.size * (1.0 if ours else _TRANSCENDENTAL)
+  return cost[ours] * node.size
 
 
 def _arithmetic(nodes: Iterable[Node], r: Rates, ours: bool) -> float:
   return sum(_element_cost(n, ours) for n in nodes) * 1e-9 / r.threads
 
 
-def xla_time(instructions: Iterable[Instruction], machine: Machine, known: dict[Instruction, float]) -> float:
-  """What XLA needs for instructions of its module, one after another."""
-  r = rates(machine)
-  if machine.is_gpu:
-    return _gpu_time(list(instructions), r)
-  total = 0.0
-  for instruction in instructions:
-    if instruction not in known:
-      known[instruction] = _instruction_time(instruction, r)
-    total += known[instruction]
-  return total
+@dataclasses.dataclass(frozen=True)
+class Alone:
+  """What XLA needs for an instruction if nothing else runs, and how many threads it uses for it."""
+
+  seconds: float
+  threads: float
+
+
+@dataclasses.dataclass
+class XlaTimes:
+  """XLA's times for the instructions of a computation, of which those that do not wait for each other run at the same time.
+
+  `overlap` is the work of the computation relative to its longest path: about how many instructions run side by side. One that uses a
+  single thread costs the program a part of its time, then; one that uses all threads costs all of it.
+  """
+
+  machine: Machine
+  overlap: float = 1.0
+  known: dict[Instruction, Alone] = dataclasses.field(default_factory=dict)
+
+  @classmethod
+  def of(cls, order: Sequence[Instruction], machine: Machine) -> XlaTimes:
+    """For the instructions of a computation, in topological order."""
+    times = cls(machine)
+    if machine.is_gpu:
+      return times
+    ends: dict[Instruction, float] = {}
+    for i in order:
+      ends[i] = times.alone(i).seconds + max((ends[o] for o in i.operands), default=0.0)
+    longest = max(ends.values(), default=0.0)
+    total = sum(times.alone(i).seconds for i in order)
+    times.overlap = min(float(machine.threads), total / longest) if longest else 1.0
+    return times
+
+  def alone(self, instruction: Instruction) -> Alone:
+    if instruction not in self.known:
+      self.known[instruction] = _alone(instruction, rates(self.machine))
+    return self.known[instruction]
+
+  def total(self, instructions: Iterable[Instruction]) -> float:
+    """The seconds by which instructions make their program longer."""
+    if self.machine.is_gpu:
+      return _gpu_time(list(instructions), rates(self.machine))
+    return sum(self._part(self.alone(i)) for i in instructions)
+
+  def _part(self, alone: Alone) -> float:
+    return alone.seconds * min(1.0, max(1.0 / self.overlap, alone.threads / self.machine.threads))
 
 
 def _gpu_time(members: Sequence[Instruction], r: Rates) -> float:
@@ -134,20 +177,26 @@ def _gpu_time(members: Sequence[Instruction], r: Rates) -> float:
   return r.launch_xla * (1 + levels) + moved * (1 + _AGAIN * levels)
 
 
-def _instruction_time(instruction: Instruction, r: Rates) -> float:
+_CALLS = frozenset({"while", "call", "conditional"})  # their bodies are computations of their own
+_ONE_THREAD = frozenset({"transpose", "reduce", "convert"})
+
+
+def _alone(instruction: Instruction, r: Rates) -> Alone:
   if instruction.opcode in ("bitcast", "get-tuple-element", "tuple", "constant", "parameter"):
-    return 0.0
+    return Alone(0.0, 1.0)
+  if instruction.opcode in _CALLS:
+    return Alone(r.launch_xla, 1.0)
   try:
     graph = build([instruction])
   except Refused:  # of a gather, XLA reads what it needs
-    return r.launch_xla + 2 * _traffic(instruction.shape.byte_size, r)
+    return Alone(r.launch_xla + 2 * _traffic(instruction.shape.byte_size, r), 1.0)
   moved = sum(_traffic(n.size * n.dtype.itemsize, r) for n in graph.leaves)
   moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
   if any(n.opcode == "reduce" for n in graph.nodes):
     moved *= _REDUCING
-  if instruction.opcode in ("transpose", "reduce", "convert"):  # a loop of one thread
-    r = dataclasses.replace(r, threads=1.0)
-  return r.launch_xla + max(moved, 0.3 * moved + _arithmetic(graph.nodes, r, ours=False))
+  work = _arithmetic(graph.nodes, dataclasses.replace(r, threads=1.0), ours=False)
+  threads = 1.0 if instruction.opcode in _ONE_THREAD else max(1.0, min(r.threads, work / _SHARE))
+  return Alone(r.launch_xla + max(moved, 0.3 * moved + work / threads), threads)
 
 
 def kernel_time(graph: Graph, axes: Axes, tiling: Tiling, machine: Machine) -> float:

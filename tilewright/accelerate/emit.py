@@ -35,8 +35,11 @@ class Array:
   name: str
 
 
-def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str) -> NativeKernel:
-  """The kernel of a region. It takes the leaves, and gives the outputs; a sum over cut atoms has its parts in front."""
+def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str, reused: Sequence[tuple[int, int]] = ()) -> NativeKernel:
+  """The kernel of a region. It takes the leaves, and gives the outputs; a sum over cut atoms has its parts in front.
+
+  `reused` are pairs of a leaf and an output, by number, that have one buffer.
+  """
   inputs = [Array(_memory_order(axes, n, _shape(n)), (), n.dtype, f"operand {k}") for k, n in enumerate(graph.leaves)]
   outputs = [
     Array(
@@ -47,7 +50,8 @@ def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str) -> NativeKernel:
     )
     for k, o in enumerate(graph.outputs)
   ]
-  blocks = [_block(a, tiling, k - len(inputs)) for k, a in enumerate((*inputs, *outputs))]
+  shared = {n for into, k in reused for n in (into, len(inputs) + k)}
+  blocks = [_block(a, tiling, k - len(inputs), k in shared) for k, a in enumerate((*inputs, *outputs))]
   body = Function(name, Block.of([b.ref for b in blocks]))
   emitter = _Emitter(Builder(body.body), axes, tiling)
   for node, ref in zip(graph.leaves, body.params):
@@ -76,7 +80,7 @@ def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str) -> NativeKernel:
     num_outputs=len(outputs),
     num_scratch=0,
   )
-  return NativeKernel(name, body, tuple(b.index_map for b in blocks), mapping, (), ())
+  return NativeKernel(name, body, tuple(b.index_map for b in blocks), mapping, tuple(reused), ())
 
 
 def _shape(node: Node) -> Shape:
@@ -95,7 +99,7 @@ class _Cut:
   index_map: Function
 
 
-def _block(array: Array, tiling: Tiling, output: int) -> _Cut:
+def _block(array: Array, tiling: Tiling, output: int, is_shared: bool) -> _Cut:
   """How an instance sees an array. Parts of a sum are in front, one for each group of instances."""
   sizes = [a.size for a in array.atoms]
   kinds: list[BlockDim] = [Blocked(tiling.size(a)) if shows(tiling, a) else Squeezed() for a in array.atoms]
@@ -112,7 +116,7 @@ def _block(array: Array, tiling: Tiling, output: int) -> _Cut:
   entries += [_entry(b, function.params, tiling, a, is_part=False) for a in array.atoms]
   b.emit_all("yield", entries)
   aval = jax.core.ShapedArray(tuple(sizes), array.dtype)
-  return _Cut(ref, BlockMapping(tuple(kinds), function, None, aval, None, array.name), function)
+  return _Cut(ref, BlockMapping(tuple(kinds), function, None, aval, None, array.name, in_place=is_shared), function)
 
 
 def _entry(b: Builder, indices: Sequence[Value], tiling: Tiling, atom: Atom, is_part: bool) -> Value:
@@ -258,8 +262,26 @@ def _reshape(e: _Emitter, node: Node, operands: Sequence[Value]) -> Value:
 
 
 def _reduce(e: _Emitter, node: Node, operands: Sequence[Value]) -> Value:
-  axes = e.positions(node.operands[0], node.attrs["dimensions"])
-  return e.b.emit("reduce", [operands[0]], kind=node.attrs["kind"], axes=tuple(axes)) if axes else operands[0]
+  (source,), (value,) = node.operands, operands
+  axes = e.positions(source, node.attrs["dimensions"])
+  if not axes:
+    return value
+  for axis in axes:
+    value = _within(e, value, e.shown(e.axes.of(source))[axis], axis)
+  return e.b.emit("reduce", [value], kind=node.attrs["kind"], axes=tuple(axes))
+
+
+def _within(e: _Emitter, value: Value, atom: Atom, axis: int) -> Value:
+  """Zero where a tile of a sum extends past the last element of an atom that the grid cuts."""
+  size = e.tiling.size(atom)
+  if atom.size % size == 0:
+    return value
+  shape = value.tile.shape
+  first = e.b.emit("mul", [e.index(atom), e.constant(size, np.int32)])
+  left = e.b.emit("sub", [e.constant(atom.size, np.int32), first])
+  numbers = e.b.emit("iota", shape=shape, dtype=np.dtype(np.int32), axis=axis)
+  is_inside = e.b.emit("lt", [numbers, e.spread(left, shape)])
+  return e.b.emit("select", [is_inside, value, e.spread(e.constant(0, value.tile.dtype), shape)])
 
 
 def _compare(e: _Emitter, node: Node, operands: Sequence[Value]) -> Value:

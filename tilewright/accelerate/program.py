@@ -16,7 +16,7 @@ from typing import Any
 
 from tilewright.accelerate import attention, autotuning, convolutions, graph, tiles
 from tilewright.accelerate.attention_calls import Rewrite
-from tilewright.accelerate.calls import Codes, insert, readable, remove_dead
+from tilewright.accelerate.calls import Codes, insert, leaf_values, overwritten, readable, remove_dead
 from tilewright.accelerate.costs import attention_times, depthwise_times
 from tilewright.accelerate.emit import emit, result_shapes
 from tilewright.accelerate.graph import Refused
@@ -258,7 +258,8 @@ class _Run:
       for leaf in plan.graph.leaves:
         if leaf.source is not None:
           graph.laid_out(leaf.source.shape)
-      code = self._compiled(plan, name)
+      reused = overwritten(plan.graph, plan.axes, plan.tiling, leaf_values(plan.graph, self.replaced), plan.members)
+      code = self._compiled(plan, name, () if self.machine.is_gpu else reused)
       if self.options.measure:
         measured = autotuning.measure(code, plan.graph, plan.tiling)
         if measured[1] * _SLOWER > measured[0]:
@@ -266,18 +267,18 @@ class _Run:
     except Refused as why:
       self.decisions.append(dataclasses.replace(found, measured=measured, why_not=str(why)))
       return False
-    insert(code, plan.graph, plan.axes, plan.tiling, plan.members, shapes, f"tilewright_{name}", self.replaced)
+    insert(code, plan.graph, plan.tiling, reused, shapes, f"tilewright_{name}", self.replaced)
     remove_dead(plan.members)
     self.keys.append(code.key)
     self.decisions.append(dataclasses.replace(found, measured=measured))
     return True
 
-  def _compiled(self, plan: RegionPlan, name: str) -> Any:
+  def _compiled(self, plan: RegionPlan, name: str, reused: tuple[tuple[int, int], ...]) -> Any:
     if self.compiling > self.options.compile_seconds:
       raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
     begun = time.perf_counter()
     try:
-      kernel = emit(plan.graph, plan.axes, plan.tiling, name)
+      kernel = emit(plan.graph, plan.axes, plan.tiling, name, reused)
       return self.own.codes.compile(kernel, self.platform)
     except Refused:
       raise

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from tilewright.accelerate import exactness
 from tilewright.accelerate.axes import Axes, analyse
-from tilewright.accelerate.costs import kernel_time, xla_time
+from tilewright.accelerate.costs import XlaTimes, kernel_time
 from tilewright.accelerate.graph import ELEMENTWISE, RULES, Graph, Incomplete, Refused, build
 from tilewright.accelerate.tiles import Machine, Tiling, choose
 from tilewright.hlo import Computation, Instruction
@@ -31,7 +31,9 @@ _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) -
 }
 _NOTHING = frozenset({"leaf", "constant", "broadcast", "reshape", "iota"})
 _MARGIN = 1.2  # what a kernel must promise to be faster by
-_MIN_SECONDS = 100e-6  # seconds that XLA needs: less is not worth a call
+_MIN_SECONDS = 30e-6  # seconds that XLA needs: less is not worth a call
+# More of it for each instruction that XLA runs beside another: a kernel waits for the last of its operands.
+_SIDE_BY_SIDE = 0.3
 _LEAST_GPU, _MARGIN_GPU = 15e-6, 1.1
 _LONG = 100e-6  # seconds that XLA needs, from which on all threads must be busy
 _MAX_NODES = 400
@@ -74,7 +76,7 @@ class Finder:
     self.position = {i: n for n, i in enumerate(self.order)}
     self.machine, self.exact = machine, exact
     self._taken = set(taken)
-    self._times: dict[Instruction, float] = {}
+    self._times = XlaTimes.of(self.order, machine)
     self._plans: dict[frozenset[Instruction], RegionPlan | str] = {}
     self._incomplete: set[frozenset[Instruction]] = set()
     self.region: dict[Instruction, frozenset[Instruction]] = {}
@@ -124,7 +126,7 @@ class Finder:
     return plan.kernel_seconds if not isinstance(plan, str) else max(self.xla(region), 1e-6)
 
   def xla(self, region: Iterable[Instruction]) -> float:
-    return xla_time(sorted(region, key=self.position.__getitem__), self.machine, self._times)
+    return self._times.total(sorted(region, key=self.position.__getitem__))
 
   def _waits_for_itself(self, region: frozenset[Instruction]) -> bool:
     """Each other region is one step of a path: it will be one instruction."""
@@ -183,7 +185,8 @@ class Finder:
       return "several large arrays would be written that XLA computes where they are used"
     if plan.xla_seconds < (_LEAST_GPU if self.machine.is_gpu else _MIN_SECONDS):
       return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
-    if plan.speedup < (_MARGIN_GPU if self.machine.is_gpu else _MARGIN):
+    margin = _MARGIN_GPU if self.machine.is_gpu else _MARGIN * (1 + _SIDE_BY_SIDE * (self._times.overlap - 1))
+    if plan.speedup < margin:
       return f"estimated to be only {plan.speedup:.2f} times as fast"
     if plan.tiling.instances < self.machine.threads and plan.xla_seconds > _LONG and not self.machine.is_gpu:
       return f"{plan.tiling.instances} tiles leave threads idle"

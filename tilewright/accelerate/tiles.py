@@ -136,9 +136,6 @@ def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
     steps, last = _steps(grid, sizes, own)
     if last is not None:
       grid = [a for a in grid if a is not last] + [last]
-  for atom in grid:
-    if atom.size % sizes[atom] and any(atom in s.over for s in own.values()):
-      sizes[atom] = _divisor(atom.size, sizes[atom])
   tiling = Tiling({a: s for a, s in sizes.items() if a in grid}, tuple(grid), own, steps)
   for node in graph.nodes:
     if len(tile_shape(axes, tiling, node)) > MAX_RANK:
@@ -175,23 +172,41 @@ def _shrink_for_parallelism(atoms: Sequence[Atom], sizes: dict[Atom, int], wante
     sizes[atom] = min(sizes[atom], max(1, atom.size * others // wanted))
 
 
-def _divisor(size: int, near: int) -> int:
-  return max(d for d in range(1, near + 1) if size % d == 0)
+_CANDIDATES = 256  # tile sizes that are tried for the atom along which parts of sums are added
 
 
 def _steps(
   grid: Sequence[Atom], sizes: dict[Atom, int], partial_sums: dict[int, PartialSum]
 ) -> tuple[int, Atom | None]:
-  """How many tiles in a row add to the same part of a sum, along one atom that all sums are over."""
+  """How many tiles in a row add to the same part of a sum, along one atom that all sums are over.
+
+  Each part has as many tiles, so the size of a tile, which may be less than was chosen, decides how many parts there can be. 1009 rows are
+  127 tiles of 8, which only 127 parts have in equal numbers; or 145 of 7, which are 29 parts of 5. The last tile has fewer rows.
+  """
   shared = [a for a in grid if all(a in s.over for s in partial_sums.values())]
   if not shared:
     return 1, None
   atom = shared[-1]
-  sizes[atom] = _divisor(atom.size, sizes[atom])
-  count = atom.size // sizes[atom]
   others = math.prod(-(-a.size // sizes[a]) for a in grid if a is not atom)
+
+  def cost(size: int) -> float:
+    count = -(-atom.size // size)
+    parts = count * others / _most_steps(count, others)
+    return max(1.0, parts / _GROUPS) * math.sqrt(sizes[atom] / size) * (1.0 if atom.size % size == 0 else 1.05)
+
+  least = max(1, sizes[atom] // 2)
+  tried = range(least, sizes[atom] + 1, 1 + (sizes[atom] - least) // _CANDIDATES)
+  near = divisor_near(atom.size, sizes[atom])
+  sizes[atom] = min(
+    {*tried, sizes[atom], *([near] if near <= sizes[atom] else [])}, key=lambda size: (cost(size), -size)
+  )
+  return _most_steps(-(-atom.size // sizes[atom]), others), atom
+
+
+def _most_steps(count: int, others: int) -> int:
+  """The largest divisor of a number of tiles that leaves enough groups for all threads."""
   wanted = max(1, count * others // _GROUPS)
-  return max(d for d in range(1, min(count, wanted) + 1) if count % d == 0), atom
+  return next(d for d in range(min(count, wanted), 0, -1) if count % d == 0)
 
 
 def tile_shape(axes: Axes, tiling: Tiling, node: Node) -> tuple[int, ...]:

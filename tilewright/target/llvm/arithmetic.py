@@ -134,8 +134,9 @@ def _sign(b: ir.IRBuilder, op: Any, args: list[ir.Value]) -> ir.Value:
   (x,) = args
   zero, one, minus = (constant(x.type, v) for v in (0, 1, -1))
   if is_float(_dtype(op)):
-    signed = b.select(b.fcmp_ordered(">", x, zero), one, b.select(b.fcmp_ordered("<", x, zero), minus, x))
-    return signed  # ±0 and NaN give themselves
+    # ±0 and NaN give themselves. Where subnormal numbers count as zero, they give ±0.
+    itself = b.select(b.fcmp_unordered("uno", x, x), x, intrinsic(b, "copysign", [zero, x]))
+    return b.select(b.fcmp_ordered(">", x, zero), one, b.select(b.fcmp_ordered("<", x, zero), minus, itself))
   positive = b.icmp_signed(">", x, zero) if is_signed(_dtype(op)) else b.icmp_unsigned("!=", x, zero)
   negative = b.icmp_signed("<", x, zero) if is_signed(_dtype(op)) else constant(positive.type, 0)
   return b.select(positive, one, b.select(negative, minus, zero))
