@@ -85,7 +85,7 @@ def relayouts(function, found):
     (op, i)
     for op in walk(function.body)
     for i, v in enumerate(op.operands)
-    if v in found.layouts and v not in found.free and found.wanted(op, i) != found.layouts[v]
+    if v in found.layouts and v not in found.free and found.inferred_operand_layout(op, i) != found.layouts[v]
   ]
 
 
@@ -121,7 +121,7 @@ def test_elementwise_ops_take_their_operands_in_the_layout_of_their_result(funct
     if op.name in ELEMENTWISE:
       for i, v in enumerate(op.operands):
         if v in found.layouts:
-          assert found.wanted(op, i) == found.layouts[op.result]
+          assert found.inferred_operand_layout(op, i) == found.layouts[op.result]
 
 
 @pytest.mark.parametrize("shape", [(4, 8192), (16, 1024), (64, 128), (8, 1000), (3, 96)])
@@ -161,7 +161,7 @@ def test_wgmma_reads_swizzled_shared_memory_where_it_is(transposed):
     shape = param.ref.shape
     assert found.shared[param] == shared_for_matrix(shape, 16, 128)
   (dot,) = found.dots
-  assert all(isinstance(found.wanted(dot, i), SharedLayout) for i in range(2))
+  assert all(isinstance(found.inferred_operand_layout(dot, i), SharedLayout) for i in range(2))
 
 
 def test_attention_keeps_its_probabilities_in_registers():
@@ -171,7 +171,7 @@ def test_attention_keeps_its_probabilities_in_registers():
   first, second = found.dots
   assert set(found.dots.values()) == {"wgmma"}
   assert found.layouts[first.result] == wgmma_accumulator(64)
-  assert found.wanted(second, 0) == found.layouts[second.operands[0]]
+  assert found.inferred_operand_layout(second, 0) == found.layouts[second.operands[0]]
   moved = [op.name for op, _ in relayouts(function, found)]
   assert moved in ([], ["store"])
 

@@ -186,7 +186,7 @@ def _moved(out_map, block=(128, 128), arrays=1, shape=(16384, 8192)):
     compiler_params=pallas_nvgpu.CompilerParams(dimension_semantics=("parallel", "parallel")),
   )
   ((_, native),) = natives(call, x)
-  return l2_hints.in_order_of_writing(native, (0, 1))
+  return l2_hints.write_order(native, (0, 1))
 
 
 def test_neighbours_in_time_write_neighbouring_memory():

@@ -14,7 +14,7 @@ from gpu_programs import BF16, F32, S, in_one_block, natives
 from warpgroup_programs import dot, of_shapes, small_integers, summed
 
 from tests.support.stepwise_products import stepwise
-from tilewright.layout.options import wgmma_shared, wgmma_ways
+from tilewright.layout.options import wgmma_shared, wgmma_variants
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.emit.dot.wgmma_dot import as_matrix
@@ -168,7 +168,7 @@ def test_offsets_of_operands_are_those_of_their_layouts(bits, contracted):
 
 
 def test_ways_cover_the_accumulator_once():
-  ways = list(wgmma_ways((256, 192), 8))
+  ways = list(wgmma_variants((256, 192), 8))
   assert ways
   for way in ways:
     table = way.accumulator.table().reshape(-1, 2)

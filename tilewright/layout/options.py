@@ -58,7 +58,7 @@ class Warpgroups:
 
 
 @functools.lru_cache(maxsize=1024)
-def wgmma_ways(shape: tuple[int, ...], num_warps: int, integers: bool = False) -> tuple[Warpgroups, ...]:
+def wgmma_variants(shape: tuple[int, ...], num_warps: int, integers: bool = False) -> tuple[Warpgroups, ...]:
   """Every way in which warpgroups can lie on an accumulator of floats, or of integers, of which instructions have fewer widths."""
   if len(shape) != 2 or num_warps % 4:
     return ()
@@ -77,7 +77,7 @@ def wgmma_ways(shape: tuple[int, ...], num_warps: int, integers: bool = False) -
 
 
 def wgmma_accumulators(shape: tuple[int, ...], num_warps: int) -> tuple[Layout, ...]:
-  return tuple(way.accumulator for way in wgmma_ways(shape, num_warps))
+  return tuple(way.accumulator for way in wgmma_variants(shape, num_warps))
 
 
 @functools.lru_cache(maxsize=1024)

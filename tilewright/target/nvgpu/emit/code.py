@@ -55,7 +55,7 @@ from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
 from tilewright.target.nvgpu.passes import elementwise_chains
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_in_shared
-from tilewright.target.nvgpu.passes.layouts.operand_layouts import is_taken_as_held, operand_layout
+from tilewright.target.nvgpu.passes.layouts.operand_layouts import operand_layout, uses_held_layout
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE
 from tilewright.target.nvgpu.passes.plans import Staged
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
@@ -147,13 +147,13 @@ class BlockCode(Passes):
     """Make the copies of a tile in registers that the blocks of an op will need, once and before them (hoisted)."""
     known = self.env[v]
     if self.inferred is None:
-      if known.layout != without_register_copies(self._ordinary(v.tile.shape)) or not is_taken_as_held(v, op):
+      if known.layout != without_register_copies(self._ordinary(v.tile.shape)) or not uses_held_layout(v, op):
         self.in_memory(v)
       return
     inside = {o for inner in op.blocks for o in walk(inner)}
     for user in (o for o in self.users.get(v, ()) if o in inside):
       for i in (i for i, operand in enumerate(user.operands) if operand is v):
-        wanted = self.wanted(user, i)
+        wanted = self.inferred_operand_layout(user, i)
         if user.name in AHEAD and AHEAD[user.name](self, user, i):
           continue
         if wanted is None:
@@ -208,7 +208,7 @@ class BlockCode(Passes):
       layout = self._ordinary(v.tile.shape)
     return without_register_copies(layout) if self.fits(layout) else None
 
-  def wanted(self, op: Op, i: int) -> Layout | None:
+  def inferred_operand_layout(self, op: Op, i: int) -> Layout | None:
     """The layout in which an op takes an operand from registers; None if that is too large for them."""
     found = self.inferred.uses.get((op, i)) if self.inferred is not None else None
     if not isinstance(found, Layout):

@@ -206,18 +206,18 @@ class Frame:
     code: BlockCode,
     memory: list[Any],
     body: Block,
-    kept: tuple[Value, RegisterRef, Value] | None = None,
+    register_output: tuple[Value, RegisterRef, Value] | None = None,
     staged: Mapping[int, Callable[[View], View]] = {},
   ) -> None:
-    """Run the body, or a form of it, at the present indices. `kept` is an output whose block is in registers, and its other name;
-    `staged` gives blocks that lie elsewhere, by position."""
+    """Run the body, or a form of it, at the present indices. `register_output` is an output whose block is in registers, and its
+    second name; `staged` gives blocks that lie elsewhere, by position."""
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
     self.set_indices(code)
     prefetched = self.prefetched(code)
     reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
     reshaped |= {body.params[num_prefetch + k] for k in self.last}
-    if kept is not None:
-      reshaped.discard(kept[0])  # the body reads registers, which have no edges
+    if register_output is not None:
+      reshaped.discard(register_output[0])  # the body reads registers, which have no edges
     views: list[Any] = []
     copies: list[blocks.Copy | blocks.Placed] = []
     for k, base in enumerate(blocks.bases(self.kernel)):
@@ -242,8 +242,8 @@ class Frame:
       views.append(copies[-1].view)
     for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known
-    if kept is not None:
-      ref, registers, output = kept
+    if register_output is not None:
+      ref, registers, output = register_output
       code.env[output], code.env[ref] = code.env[ref], registers
     with code.scope():
       code.block(body)

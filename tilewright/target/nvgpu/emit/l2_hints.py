@@ -13,7 +13,7 @@ longer runs:
                              A released line no longer helps, so few lines are released, and late
 
 Blocks of several pieces, rows of a part of the columns, are read with `evict_last` too and released piece by piece, but not prefetched.
-Consecutive instances write adjacent memory (`in_order_of_writing`), also in a transpose. Where little is written there is nothing to gain.
+Consecutive instances write adjacent memory (`write_order`), also in a transpose. Where little is written there is nothing to gain.
 
 docs/benchmarks.md ("Choices of the GPU target") has the measurements.
 """
@@ -94,7 +94,7 @@ def streams(kernel: NativeKernel, arch: Arch) -> list[tuple[int, BlockSegments]]
   return [(n, own) for n, own in found if own is not None]
 
 
-def in_order_of_writing(kernel: NativeKernel, parallel: tuple[int, ...]) -> tuple[int, ...]:
+def write_order(kernel: NativeKernel, parallel: tuple[int, ...]) -> tuple[int, ...]:
   """The parallel dimensions of a grid, that along which neighbours write neighbouring memory last, if large outputs tell.
 
   Where there are products, what is read twice matters more.

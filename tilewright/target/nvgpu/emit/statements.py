@@ -46,7 +46,7 @@ def _subview(code: BlockCode, op: Op) -> None:
   ref, *starts = op.operands
   places = [code.scalar_index(s) for s in starts]
   if (lead := hints.tile_of_stack(op)) is not None:
-    one = views.one_of_stack(code.b, _view(code, ref), places[:lead], op.results[0].ref.shape)
+    one = views.element_of_stack(code.b, _view(code, ref), places[:lead], op.results[0].ref.shape)
     if one is not None:
       code.env[op.results[0]] = one
       return
@@ -81,13 +81,13 @@ def _store(code: BlockCode, op: Op) -> None:
     return
   if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
     write = lambda index, new, chosen: views.store_where(code.b, view, index, new, chosen)
-    store_where(code, view, *found, write, writes=view, layout=code.wanted(op, 1))
+    store_where(code, view, *found, write, writes=view, layout=code.inferred_operand_layout(op, 1))
     return
   if view.base in code.bases_read(value) and not _reads_own_elements(code, value, ref):
     code.materialise(value)
   reads_itself = view.base in code.bases_read(value)
   with contextlib.nullcontext() if reads_itself else code.writing(view.base, ref):
-    code.fill(view, value, code.wanted(op, 1))
+    code.fill(view, value, code.inferred_operand_layout(op, 1))
 
 
 def _is_seen_by_others(code: BlockCode, view: View) -> bool:
@@ -120,7 +120,7 @@ def _window_store(code: BlockCode, op: Op) -> None:
     def write(index: list[Index], new: Any, chosen: Any) -> None:
       views.store_where(code.b, inside, operand_indices.window_index(code, op, index, places), new, chosen)
 
-    store_where(code, view, *found, write, writes=view, layout=code.wanted(op, 1))
+    store_where(code, view, *found, write, writes=view, layout=code.inferred_operand_layout(op, 1))
     return
   if view.base in code.bases_read(value):
     code.materialise(value)
@@ -129,7 +129,7 @@ def _window_store(code: BlockCode, op: Op) -> None:
     where = operand_indices.window_index(code, op, index, places)
     code.store_window(view, where, ref.type.shape, code.value_at(value, index, lanes))
 
-  code.nest(value.tile.shape, each, reads=[value], writes=view, layout=code.wanted(op, 1))
+  code.nest(value.tile.shape, each, reads=[value], writes=view, layout=code.inferred_operand_layout(op, 1))
 
 
 def _copy_async(code: BlockCode, op: Op) -> None:

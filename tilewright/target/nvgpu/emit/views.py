@@ -130,7 +130,7 @@ def view_of(memory: Memory) -> View:
   return View(memory.pointer, memory.strides, memory.dtype, memory.base, align=_ALIGNED)
 
 
-def one_of_stack(b: ir.IRBuilder, view: View, starts: Sequence[Any], shape: tuple[int, ...]) -> View | None:
+def element_of_stack(b: ir.IRBuilder, view: View, starts: Sequence[Any], shape: tuple[int, ...]) -> View | None:
   """A tile of a whole buffer that is an array of them, one behind the other: a buffer for itself. `starts` say which one it is."""
   part = None if view.tiled is None or view.along != whole(view.tiled) else one_of(view.tiled, shape)
   if part is None or view.has_edges:

@@ -93,7 +93,7 @@ def _num_warps(kernel: NativeKernel, requested_cluster: int | None) -> int | Non
 
 def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
   """A kernel whose CTAs take one point of the parallel dimensions each."""
-  parallel = l2_hints.in_order_of_writing(kernel, parallel)
+  parallel = l2_hints.write_order(kernel, parallel)
   frame = Frame(kernel)
   code = frame.code(arch, num_threads)
   frame.begin(code)

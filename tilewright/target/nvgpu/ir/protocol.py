@@ -358,12 +358,12 @@ class _Run:
         for before in list_of:
           if (access.is_write or before.is_write) and clock.get(before.agent, 0) < before.tick:
             self._race(before, access)
-    mine = known.setdefault(box, [])
+    earlier = known.setdefault(box, [])
     if access.is_write:
-      mine.clear()  # all are known here, and so to whoever knows of this one
+      earlier.clear()  # all are known here, and so to whoever knows of this one
     else:
-      mine[:] = [a for a in mine if a.is_write or a.agent != access.agent]
-    mine.append(access)
+      earlier[:] = [a for a in earlier if a.is_write or a.agent != access.agent]
+    earlier.append(access)
 
   def _race(self, before: Access, access: Access) -> None:
     does = "overwrites" if access.is_write else "reads"

@@ -44,7 +44,7 @@ def choose_threads(kernel: NativeKernel, requested: int | None, arch: Arch) -> i
   ]
   if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
     return threads.WARP * max(4, min(8, 1 << max(1, max(rows) // 16).bit_length() - 1))
-  largest = max((math.prod(_kept(m)) for m in kernel.mapping.block_mappings), default=1)
+  largest = max((math.prod(_kept_dims(m)) for m in kernel.mapping.block_mappings), default=1)
   if _passing(kernel, arch) > 1:
     return max(128, min(1024, largest // choose_lanes(kernel) // threads.WARP * threads.WARP))
   if largest > 512 * 32:
@@ -53,20 +53,20 @@ def choose_threads(kernel: NativeKernel, requested: int | None, arch: Arch) -> i
   return 256 if largest >= 256 * (choose_lanes(kernel) if few else 32) else 128
 
 
-def _kept(m: BlockMapping) -> list[int]:
+def _kept_dims(m: BlockMapping) -> list[int]:
   return [d.block_size for d in m.block_shape if not isinstance(d, Squeezed)]
 
 
 def choose_lanes(kernel: NativeKernel, num_threads: int = 4 * threads.WARP) -> int:
   """Elements of a vector: sixteen bytes of the widest of the blocks with the longest rows, so that neighbouring threads touch neighbouring
   memory; four where with more of them there would be nothing for some threads to do."""
-  mappings = [m for m in kernel.mapping.block_mappings if _kept(m)]
-  largest = max(mappings, key=lambda m: math.prod(_kept(m)), default=None)
+  mappings = [m for m in kernel.mapping.block_mappings if _kept_dims(m)]
+  largest = max(mappings, key=lambda m: math.prod(_kept_dims(m)), default=None)
   if largest is None:
     return 4
-  widest = max(np.dtype(m.array_aval.dtype).itemsize for m in mappings if _kept(m)[-1] == _kept(largest)[-1])
+  widest = max(np.dtype(m.array_aval.dtype).itemsize for m in mappings if _kept_dims(m)[-1] == _kept_dims(largest)[-1])
   lanes = max(4, min(8, 16 // widest))
-  return lanes if math.prod(_kept(largest)) >= lanes * num_threads else 4
+  return lanes if math.prod(_kept_dims(largest)) >= lanes * num_threads else 4
 
 
 def resident_blocks(kernel: NativeKernel, arch: Arch, num_threads: int, parallel: tuple[int, ...]) -> int:
@@ -99,7 +99,7 @@ def _resident_threads(kernel: NativeKernel, arch: Arch, num_threads: int) -> int
   names = [op.name for op in walk(kernel.body.body)]
   if "dot" in names:
     return 1
-  sizes = [math.prod(_kept(m)) for m in kernel.mapping.block_mappings]
+  sizes = [math.prod(_kept_dims(m)) for m in kernel.mapping.block_mappings]
   writes_much = max(sizes[kernel.mapping.num_inputs :], default=0) * 2 > max(sizes, default=0)
   if "reduce" in names and writes_much:
     filled = _filled(kernel) / num_threads
@@ -124,7 +124,7 @@ def _passing(kernel: NativeKernel, arch: Arch) -> int:
 def _held(kernel: NativeKernel) -> int:
   """How many elements of its inputs a body has at a time, besides what is the same for all instances."""
   inputs = zip(kernel.mapping.input_mappings, kernel.index_maps)
-  return sum(math.prod(_kept(m)) for m, index_map in inputs if _moves(index_map))
+  return sum(math.prod(_kept_dims(m)) for m, index_map in inputs if _moves(index_map))
 
 
 def _filled(kernel: NativeKernel) -> float:
@@ -142,7 +142,7 @@ def _filled(kernel: NativeKernel) -> float:
   refs = kernel.body.params[mapping.num_prefetch :]
   for m, index_map, ref in zip(mapping.input_mappings, kernel.index_maps, refs):
     share = float(ref in read) if _moves(index_map) else _SHARED
-    total += share * math.prod(_kept(m))
+    total += share * math.prod(_kept_dims(m))
   return total
 
 

@@ -70,11 +70,11 @@ def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
   with code.b.goto_entry_block():
     parities = code.b.alloca(I32, size=_words(kind))
   made = Barriers(kind, address, parities, code.is_sharing)
-  _begin(code, b, made)
+  _initialize(code, b, made)
   return made
 
 
-def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = False) -> None:
+def _initialize(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = False) -> None:
   """One thread initialises the barriers, and all threads reset their parities. Afterwards a fence and a barrier of all threads are needed;
   with `again`, a barrier before it too."""
   is_one = b.icmp_unsigned("==", code.thread, I32(0))
@@ -90,7 +90,7 @@ def _begin(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = Fal
     b.store(I32(0), b.gep(own.parities, [I32(word)], source_etype=I32))
 
 
-def _tell_begun(code: BlockCode) -> None:
+def _fence_initialized(code: BlockCode) -> None:
   """Initialising threads make the barriers visible to TMA: one fence for all of them, as it takes a microsecond."""
   if code.arch.has_tma:
     with if_then(code.b, code.b.icmp_unsigned("==", code.thread, I32(0))):
@@ -100,7 +100,7 @@ def _tell_begun(code: BlockCode) -> None:
 def begin(code: BlockCode, *, has_barriers: bool) -> None:
   """All warpgroups wait for each other before the body, and for the barriers that were allocated."""
   if has_barriers:
-    _tell_begun(code)
+    _fence_initialized(code)
   threads.barrier(code.b)
   code.forget_accesses()
 
@@ -110,8 +110,8 @@ def meet(code: BlockCode, barriers: Sequence[Barriers] = ()) -> None:
   if barriers:
     threads.barrier(code.b)
     for own in barriers:
-      _begin(code, code.b, own, again=True)
-    _tell_begun(code)
+      _initialize(code, code.b, own, again=True)
+    _fence_initialized(code)
   threads.barrier(code.b)
   code.forget_accesses()
 
@@ -125,8 +125,8 @@ def _alloc(code: BlockCode, op: Op) -> None:
     return
   own = code.env[op.results[0]] = allocate(code, kind)
   code.barrier()
-  _begin(code, code.b, own, again=True)
-  _tell_begun(code)
+  _initialize(code, code.b, own, again=True)
+  _fence_initialized(code)
   code.barrier()
 
 

@@ -95,7 +95,7 @@ def held_bytes(code: BlockCode, value: Value) -> int:
 def _wanted(code: BlockCode, op: Op, i: int) -> Layout:
   """The fragments of an operand; not all of them are in registers at a time."""
   assert code.inferred is not None
-  found = code.inferred.wanted(op, i)
+  found = code.inferred.inferred_operand_layout(op, i)
   assert isinstance(found, Layout)
   return found
 

@@ -70,9 +70,7 @@ def dot(code: BlockCode, op: Op) -> None:
   if _is_added_to_a_ref(code, op):
     code.env[result] = DeferredContraction()
     return
-  if (
-    way is not None and way[0] == "rows" and skinny_dot.keeps_partial_sums(code, parts) and _is_asked_for_once(code, op)
-  ):
+  if way is not None and way[0] == "rows" and skinny_dot.keeps_partial_sums(code, parts) and _is_read_once(code, op):
     code.env[result] = skinny_dot.product(code, parts, way[1])
     return
   memory = code.allocate(result.tile.shape, result.tile.dtype)
@@ -116,7 +114,7 @@ def accumulates(code: BlockCode, value: Value, into: View) -> bool:
   return False
 
 
-def _is_asked_for_once(code: BlockCode, op: Op) -> bool:
+def _is_read_once(code: BlockCode, op: Op) -> bool:
   """Whether a result is only used by an elementwise op in the same block, so that each element is read once."""
   users = code.users.get(op.result, [])
   return len(users) == 1 and users[0].name in ELEMENTWISE and users[0] in code.current.ops

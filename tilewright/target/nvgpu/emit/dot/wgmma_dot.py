@@ -9,7 +9,7 @@ attention the probabilities are the accumulator of one product and the left oper
 
 A warpgroup has neighbouring rows of the accumulator, in fragments of 64 rows and up to 256 columns each:
 
-    C  (m, n)   register = element + width / 2 (fragment across + A fragment down)      `options.wgmma_ways`
+    C  (m, n)   register = element + width / 2 (fragment across + A fragment down)      `options.wgmma_variants`
     A  (m, k)   register = element + 4 words (k fragment + K fragment down)             `options.wgmma_left_registers`
 """
 
@@ -24,7 +24,7 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.layout.access import best_access
 from tilewright.layout.layout import LANES, Layout
-from tilewright.layout.options import Warpgroups, wgmma_ways
+from tilewright.layout.options import Warpgroups, wgmma_variants
 from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch import WGMMA
@@ -55,7 +55,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   assert code.inferred is not None
   room = 0
   for i, value in enumerate(op.operands):
-    wanted = code.inferred.wanted(op, i)
+    wanted = code.inferred.inferred_operand_layout(op, i)
     if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None and _in_place(code, op, i) is None:
       room += wanted.nbytes + wanted.swizzle.span
       if (
@@ -146,7 +146,7 @@ def _start(code: BlockCode, op: Op, layout: Layout, old: list[ir.Value] | None) 
 
 def _way(code: BlockCode, layout: Layout, total: str) -> Warpgroups:
   """How an accumulator is divided among warpgroups."""
-  ways = wgmma_ways(layout.shape, code.num_threads // LANES, total == "s32")
+  ways = wgmma_variants(layout.shape, code.num_threads // LANES, total == "s32")
   return next(way for way in ways if way.accumulator == layout)
 
 
@@ -190,7 +190,7 @@ class _Reader:
 def _operand(code: BlockCode, op: Op, i: int) -> Any:
   """An operand ready to be multiplied: words in registers, or a copy in shared memory."""
   assert code.inferred is not None
-  value, wanted = op.operands[i], code.inferred.wanted(op, i)
+  value, wanted = op.operands[i], code.inferred.inferred_operand_layout(op, i)
   placed = _in_place(code, op, i)
   if placed is not None:
     return placed
@@ -207,7 +207,7 @@ def _operand(code: BlockCode, op: Op, i: int) -> Any:
 def _stays(code: BlockCode, op: Op, i: int) -> bool:
   """Whether an operand is read where it lies in shared memory, or from registers, rather than from a copy made for this product."""
   assert code.inferred is not None
-  wanted = code.inferred.wanted(op, i)
+  wanted = code.inferred.inferred_operand_layout(op, i)
   if _in_place(code, op, i) is not None or isinstance(wanted, Layout):
     return True
   return _known(code, op.operands[i], wanted) is not None
@@ -274,7 +274,7 @@ def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
   """Copy an operand to shared memory before the loop in which it is multiplied."""
   if code.inferred is None or code.inferred.dots.get(op) != WGMMA:
     return False
-  value, wanted = op.operands[i], code.inferred.wanted(op, i)
+  value, wanted = op.operands[i], code.inferred.inferred_operand_layout(op, i)
   if not isinstance(wanted, SharedLayout):
     return False
   if _known(code, value, wanted) is None:

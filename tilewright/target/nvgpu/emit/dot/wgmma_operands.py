@@ -85,7 +85,7 @@ def source_of(value: Value, wanted: SharedLayout) -> Source | None:
   return Source(loaded.owner, shared)
 
 
-def wanted_by_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
+def shared_layout_for_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
   """The layout that products of warpgroups require of a load's result, if they are its only users and all require the same."""
   assert code.inferred is not None and isinstance(loaded.owner, Op)
   found, pending = set(), [loaded]
@@ -98,7 +98,7 @@ def wanted_by_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
       if code.inferred.dots.get(user) != WGMMA:
         return None
       for i in (i for i, operand in enumerate(user.operands) if operand is value):
-        wanted = code.inferred.wanted(user, i)
+        wanted = code.inferred.inferred_operand_layout(user, i)
         source = source_of(value, wanted) if isinstance(wanted, SharedLayout) else None
         found.add(None if source is None else source.shared)
   return found.pop() if len(found) == 1 else None
@@ -111,7 +111,7 @@ def leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool
   others: dict[Value, int] = {}
   for dot in (op for op, kind in code.inferred.dots.items() if kind == WGMMA):
     for i, value in enumerate(dot.operands):
-      wanted = code.inferred.wanted(dot, i)
+      wanted = code.inferred.inferred_operand_layout(dot, i)
       if isinstance(wanted, SharedLayout) and behind_transposes(value)[0] not in staged:
         others[value] = wanted.nbytes + wanted.swizzle.span
         if mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MAX_COPY_BYTES:
@@ -241,7 +241,7 @@ def _operands(code: BlockCode, op: Op) -> list[_Operand]:
   (body,) = op.blocks
   operands = []
   for load in (o for o in body.ops if o.name == "load" and _is_for_dots(code, o.result, body)):
-    shared, ops = wanted_by_products(code, load.result), _slice(code, load, body)
+    shared, ops = shared_layout_for_products(code, load.result), _slice(code, load, body)
     if shared is not None and ops is not None:
       operand = _Operand(Source(load, shared), ops)
       if _can_copy(code, operand, body):

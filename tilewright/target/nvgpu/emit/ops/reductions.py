@@ -51,7 +51,7 @@ def reduce(code: BlockCode, op: Op) -> None:
   source = x.tile
   axes = [a for a in sorted(op.attrs["axes"]) if source.shape[a] > 1]
   kept = [a for a in range(source.rank) if a not in op.attrs["axes"]]
-  layout = code.wanted(op, 0)
+  layout = code.inferred_operand_layout(op, 0)
   if 0 not in source.shape and layout is not None and _is_separable(layout, axes):
     _reduce_registers(code, op, Held(layout))
     return

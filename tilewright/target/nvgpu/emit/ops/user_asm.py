@@ -34,7 +34,7 @@ def inline_asm(code: BlockCode, op: Op) -> None:
   outs, ins = _registers(op)
   _check_operands(op, sum(map(len, (*outs, *ins))))
   size = tiles[0].size
-  args = [_flat(code.in_memory(v) if v.tile.shape else _kept(code, v)) for v in op.operands]
+  args = [_flat(code.in_memory(v) if v.tile.shape else _scalar_in_memory(code, v)) for v in op.operands]
   results = [code.allocate(t.shape, t.dtype) for t in tiles]
   code.sync({a.base for a in args}, {r.base for r in results})
   given = [k for tokens in ins for k in tokens]
@@ -67,7 +67,7 @@ def inline_asm(code: BlockCode, op: Op) -> None:
       code.env[result] = code.load(view, [], 1)
 
 
-def _kept(code: BlockCode, v: Any) -> View:
+def _scalar_in_memory(code: BlockCode, v: Any) -> View:
   """A scalar in memory."""
   memory = code.allocate((), v.tile.dtype)
   code.store(memory, [], code.scalar(v))

@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import add, i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.emit.pipeline.ring import Turns
+from tilewright.target.nvgpu.emit.pipeline.ring import StageUses
 from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Number, Stages
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BoxedMatrix
 from tilewright.target.nvgpu.emit.units import mbarrier, mma_sync, threads
@@ -37,7 +37,7 @@ class Products:
     with if_then(code.b, self._is_first()):
       for number in range(min(plan.ahead, self.total)):
         load_stage(i64(number // plan.slices), number % plan.slices, I32(number))
-    self.stage_loads, self.read = Turns(code.b, plan.stages, plan.ahead), Turns(code.b, plan.stages)
+    self.stage_loads, self.read = StageUses(code.b, plan.stages, plan.ahead), StageUses(code.b, plan.stages)
 
   def _is_first(self) -> ir.Value:
     return self.code.b.icmp_unsigned("==", self.code.thread, I32(0))

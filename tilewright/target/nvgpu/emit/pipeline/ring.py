@@ -16,19 +16,19 @@ from tilewright.target.llvm.types import I32
 
 
 @dataclasses.dataclass(frozen=True)
-class Turn:
+class StageUse:
   """One use of a stage. Both are i32."""
 
   stage: ir.Value
   parity: ir.Value
 
 
-def nth(b: ir.IRBuilder, number: ir.Value, stages: int) -> Turn:
+def nth(b: ir.IRBuilder, number: ir.Value, stages: int) -> StageUse:
   """The n-th use of a ring of stages."""
-  return Turn(b.urem(number, I32(stages)), b.and_(b.udiv(number, I32(stages)), I32(1)))
+  return StageUse(b.urem(number, I32(stages)), b.and_(b.udiv(number, I32(stages)), I32(1)))
 
 
-class Turns:
+class StageUses:
   """The uses of a ring of stages, one after the other, from the `first` on. What is counted lives in registers.
 
   Where it `repeats`, code that is run again begins with the stage that it began with before: then stages are numbers.
@@ -42,9 +42,9 @@ class Turns:
     b.store(I32(first % stages), self.stage)
     b.store(I32(first // stages % 2), self.parity)
 
-  def now(self) -> Turn:
+  def now(self) -> StageUse:
     stage = I32(self.known) if self.known is not None else self.b.load(self.stage, typ=I32)
-    return Turn(stage, self.b.load(self.parity, typ=I32))
+    return StageUse(stage, self.b.load(self.parity, typ=I32))
 
   def advance(self, by: int = 1) -> None:
     """Advance by a number of uses, at most the number of stages."""
@@ -58,7 +58,7 @@ class Turns:
     b.store(b.select(is_again, b.sub(further, I32(self.stages)), further), self.stage)
     b.store(b.xor(now.parity, b.zext(is_again, I32)), self.parity)
 
-  def take(self) -> Turn:
+  def take(self) -> StageUse:
     """The use that is next; the one after it is next then."""
     now = self.now()
     self.advance()

@@ -13,13 +13,13 @@ from llvmlite import ir
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.pipeline import ring
-from tilewright.target.nvgpu.emit.pipeline.ring import Turn
+from tilewright.target.nvgpu.emit.pipeline.ring import StageUse
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BOX_ALIGNMENT
 from tilewright.target.nvgpu.emit.units import mbarrier, threads, tma
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.passes.matmul_plans import FedPlan
 
-Number: TypeAlias = ir.Value | Turn  # of a use of a stage, from the first step on; or the use itself
+Number: TypeAlias = ir.Value | StageUse  # of a use of a stage, from the first step on; or the use itself
 
 
 class Stages:
@@ -38,8 +38,8 @@ class Stages:
   def empty(self, stage: ir.Value | int) -> ir.Value:
     return self.b.add(self.full(stage), I32(8 * self.plan.stages))
 
-  def turn(self, number: Number) -> Turn:
-    return number if isinstance(number, Turn) else ring.nth(self.b, number, self.plan.stages)
+  def turn(self, number: Number) -> StageUse:
+    return number if isinstance(number, StageUse) else ring.nth(self.b, number, self.plan.stages)
 
   def side(self, side: int, number: Number) -> ir.Value:
     """Where the left or the right operand lies."""

@@ -30,7 +30,7 @@ from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import computed_operands, staged_blocks, warp_specialized
-from tilewright.target.nvgpu.emit.pipeline.ring import Turn, Turns
+from tilewright.target.nvgpu.emit.pipeline.ring import StageUse, StageUses
 from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Stages
 from tilewright.target.nvgpu.emit.units import cp_async, half2, mbarrier, threads, tma, wgmma
 from tilewright.target.nvgpu.emit.units.threads import GROUP
@@ -83,39 +83,39 @@ class Ring:
       if self.sources.padded:
         mbarrier.init(self.b, self.b.add(self.barriers, I32(16 * s + 8)), readers)
 
-  def turns(self) -> Turns:
+  def turns(self) -> StageUses:
     """Its stages, step by step."""
-    return Turns(self.b, self.sources.stages)
+    return StageUses(self.b, self.sources.stages)
 
-  def barrier(self, turn: Turn) -> ir.Value:
+  def barrier(self, turn: StageUse) -> ir.Value:
     return self.b.add(self.barriers, self.b.mul(turn.stage, I32(16)))
 
-  def wait(self, turn: Turn) -> None:
+  def wait(self, turn: StageUse) -> None:
     """Wait until the inputs of a step have arrived."""
     mbarrier.wait(self.b, self.barrier(turn), turn.parity)
 
-  def free(self, turn: Turn) -> ir.Value:
+  def free(self, turn: StageUse) -> ir.Value:
     return self.b.add(self.barrier(turn), I32(8))
 
-  def done(self, turn: Turn) -> None:
+  def done(self, turn: StageUse) -> None:
     """The calling thread has read the inputs of a step."""
     if self.sources.padded:
       mbarrier.arrive(self.b, self.free(turn))
 
-  def box(self, turn: Turn, block: staged_blocks.BoxedBlock, step: ir.Value) -> ir.Value:
+  def box(self, turn: StageUse, block: staged_blocks.BoxedBlock, step: ir.Value) -> ir.Value:
     """The address of a block that TMA copies, perhaps for several steps. Steps are counted over all points."""
     b, own = self.b, self.sources
     before = sum(own.places(other) * other.nbytes for other in own.boxed[: own.boxed.index(block)])
     number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
     return b.add(self.boxes, b.add(b.mul(number, I32(block.nbytes)), I32(before)))
 
-  def copied(self, turn: Turn, block: staged_blocks.PaddedBlock) -> ir.Value:
+  def copied(self, turn: StageUse, block: staged_blocks.PaddedBlock) -> ir.Value:
     """Where a block lies that threads copy."""
     own = self.sources
     before = sum(own.stages * other.nbytes for other in own.padded[: own.padded.index(block)])
     return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
-  def fetch(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
+  def fetch(self, frame: Frame, code: BlockCode, prefetched: Any, turn: StageUse, step: ir.Value) -> None:
     """Issue the copies of a step's blocks, at the current indices, as a warpgroup: TMA copies by one thread, the others by all."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
@@ -129,7 +129,7 @@ class Ring:
     if self.sources.padded:
       cp_async.arrive(b, barrier)
 
-  def _ask(self, frame: Frame, code: BlockCode, prefetched: Any, turn: Turn, step: ir.Value) -> None:
+  def _ask(self, frame: Frame, code: BlockCode, prefetched: Any, turn: StageUse, step: ir.Value) -> None:
     """Issue the TMA copies of a step's blocks, and those for several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
     begins = {
@@ -146,7 +146,7 @@ class Ring:
         places = [b.trunc(v, I32) for v in (*outer, pairs)]
         tma.copy(b, frame.maps[self.first_map + number], self.box(turn, block, step), places, barrier)
 
-  def know(self, frame: Frame, code: BlockCode, turn: Turn, step: ir.Value) -> None:
+  def know(self, frame: Frame, code: BlockCode, turn: StageUse, step: ir.Value) -> None:
     """Use the staged blocks of a step as the operand's inputs; others are read in place."""
     b, params = self.b, frame.kernel.body.params[frame.mapping.num_prefetch :]
     places: list[tuple[Any, ir.Value]] = [(block, self.copied(turn, block)) for block in self.sources.padded]
@@ -190,7 +190,7 @@ class _Producer:
     self.frame, self.code, self.stages, self.plan, self.points, self.group = frame, code, stages, plan, points, group
     left, self.right = Ring(stages, 0), Ring(stages, 1)
     self.steps = self.right.turns()
-    self.own = Turns(code.b, plan.stages, group)
+    self.own = StageUses(code.b, plan.stages, group)
     fetches = group == plan.producers // GROUP - 1
     self.fetched = [(ring, ring.turns()) for ring in (self.right, left)] if fetches else []
     self.prefetched = frame.prefetched(code)
@@ -220,7 +220,13 @@ class _Producer:
           self._write(turn, n)
 
   def _fetch(
-    self, ring: Ring, turns: Turns, later: ir.Value, here: list[Any], there: list[Any] | None, follows: ir.Value | None
+    self,
+    ring: Ring,
+    turns: StageUses,
+    later: ir.Value,
+    here: list[Any],
+    there: list[Any] | None,
+    follows: ir.Value | None,
   ) -> None:
     """Fetch a step of this point or, after its last one, of the point that follows."""
     b, frame, num_steps = self.code.b, self.frame, self.plan.contraction.num_steps
@@ -235,7 +241,7 @@ class _Producer:
       ring.fetch(frame, self.code, self.prefetched, turns.now(), b.add(self.points.before, b.trunc(later, I32)))
     turns.advance()
 
-  def _write(self, turn: Turn, n: int) -> None:
+  def _write(self, turn: StageUse, n: int) -> None:
     """Compute the n-th slice of a step, at the present indices, and write it to a stage."""
     frame, code, plan = self.frame, self.code, self.plan
     side = plan.contraction.sides[1]
@@ -269,7 +275,7 @@ class Products:
     self.ring = Ring(stages, 0)
     self.steps = self.ring.turns()
     repeats = plan.together * plan.slices % plan.stages == 0
-    self.own, self.given = (Turns(code.b, plan.stages, repeats=repeats) for _ in range(2))
+    self.own, self.given = (StageUses(code.b, plan.stages, repeats=repeats) for _ in range(2))
 
   def add(self, step: ir.Value, values: list[ir.Value], is_first: bool, is_last: bool) -> list[ir.Value]:
     """Add the product of a step to the accumulators: the left operand's fragments are computed, one after the other, while the product of

@@ -253,7 +253,7 @@ def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
       return block
     if not all(always_inside(kernel.mapping.grid, kernel.mapping.block_mappings[block.position], index_map)):
       return block
-    found = {wgmma_operands.wanted_by_products(code, v) for v in _loaded(kernel, block.position)}
+    found = {wgmma_operands.shared_layout_for_products(code, v) for v in _loaded(kernel, block.position)}
     layout = found.pop()
     if layout is not None and not found:
       return SwizzledBlock(block.position, layout)

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.emit.pipeline.ring import Turn
+from tilewright.target.nvgpu.emit.pipeline.ring import StageUse
 from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Number, Stages
 from tilewright.target.nvgpu.emit.units import cluster, mbarrier, tma, wgmma
 from tilewright.target.nvgpu.emit.units.threads import GROUP
@@ -48,7 +48,7 @@ def give_back(code: Any, stages: Stages, number: Number, rank: ir.Value | None =
   """Release a stage that the calling warpgroup has multiplied, to all CTAs of a cluster that share it; no-op before the first stage."""
   b, plan = code.b, stages.plan
   gives = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))
-  if not isinstance(number, Turn):
+  if not isinstance(number, StageUse):
     gives = b.and_(gives, b.icmp_signed(">=", number, I32(0)))
   with if_then(b, gives):
     empty = stages.empty(stages.turn(number).stage)

@@ -204,7 +204,7 @@ def _update(system: System, op: Op) -> None:
   result = system.of(op.result)
   if result is not None:
     system.link(op, 0, result)
-    _kept(system, op, 1)
+    _any_layout(system, op, 1)
 
 
 @rule("slice")
@@ -237,10 +237,10 @@ def _concatenate(system: System, op: Op) -> None:
 def _moved(system: System, op: Op) -> None:
   """Elements change threads in ways that no layout describes: any layout on either side, with shared memory between."""
   for i in range(len(op.operands)):
-    _kept(system, op, i)
+    _any_layout(system, op, i)
 
 
-def _kept(system: System, op: Op, i: int) -> None:
+def _any_layout(system: System, op: Op, i: int) -> None:
   """An operand is taken in whatever layout it has."""
   own = system.of(op.operands[i])
   if own is not None:
@@ -327,7 +327,7 @@ def _position(system: System, op: Op, i: int, wanted: Variable) -> None:
   if op.operands[i].tile.shape == wanted.shape:
     system.link(op, i, wanted)
   else:
-    _kept(system, op, i)
+    _any_layout(system, op, i)
 
 
 @rule("scatter_store")
@@ -469,4 +469,4 @@ def _nothing(system: System, op: Op) -> None:
 @rule("print", "print_layout", "check")
 def _seen(system: System, op: Op) -> None:
   for i in range(len(op.operands)):
-    _kept(system, op, i)
+    _any_layout(system, op, i)

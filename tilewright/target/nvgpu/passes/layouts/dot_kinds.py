@@ -17,7 +17,7 @@ import numpy as np
 from tilewright.layout.build import blocked_for
 from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed, Variable
 from tilewright.layout.layout import OFFSET
-from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_ways
+from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_variants
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
 from tilewright.target.nvgpu.arch.tensor_cores import is_rounded, multiplies
@@ -162,7 +162,7 @@ def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variabl
   is_load = isinstance(source, Op) and source.name == "load"
   is_by_hand = any(user.name == "mma" for user in system.users[op.result])
   found: list[tuple[Place, ...]] = []
-  for way in wgmma_ways(result.shape, system.num_warps, integers):
+  for way in wgmma_variants(result.shape, system.num_warps, integers):
     left: tuple[Place, ...] = (*stored, *registers) if way.across == 1 else stored  # registers go with groups along m
     if (
       registers and way.across == 1 and is_by_hand and not is_load

@@ -15,7 +15,7 @@ from typing import Any
 from tilewright import errors
 from tilewright.layout.algebra import inverse
 from tilewright.layout.layout import LANE, LANES, REGISTER, WARP, Layout
-from tilewright.layout.options import mma_options, wgmma_ways
+from tilewright.layout.options import mma_options, wgmma_variants
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.transforms import Transform, read_transforms, transformed, transforms_text
 from tilewright.target.nvgpu.arch import WGMMA, Arch
@@ -121,6 +121,6 @@ def accumulators(shape: tuple[int, ...], arch: Arch, num_warps: int) -> tuple[La
   if len(shape) != 2:
     return ()
   m, n = shape
-  found = [way.accumulator for way in wgmma_ways(shape, num_warps)] if WGMMA in arch.rates else []
+  found = [way.accumulator for way in wgmma_variants(shape, num_warps)] if WGMMA in arch.rates else []
   found += [c for _, _, c in mma_options((m, 16), (16, n), 16, num_warps)]
   return tuple(dict.fromkeys(found))

@@ -2,7 +2,7 @@
 
     found = infer(function, "sm_90a", num_warps=4)
     found.layouts[value]       the register layout of a tile
-    found.wanted(op, i)        the layout in which an op takes its operand i; relay out if it differs from the value's
+    found.inferred_operand_layout(op, i)        the layout in which an op takes its operand i; relay out if it differs from the value's
     found.shared[ref]          how a ref in shared memory is tiled and swizzled
     found.refs[ref]            the layout of a ref that lives in registers
     found.dots[op]             "wgmma", "mma" or "fma"
@@ -44,7 +44,7 @@ class Inferred:
   spent: int  # of the budget
   max_registers: int = MAX_ACCUMULATORS  # of a thread for one tile
 
-  def wanted(self, op: Op, i: int) -> Place:
+  def inferred_operand_layout(self, op: Op, i: int) -> Place:
     """The place in which an op takes an operand."""
     return self.uses.get((op, i)) or self.layouts[op.operands[i]]
 

@@ -99,7 +99,7 @@ _ELEMENT_BY_ELEMENT = frozenset(
 )
 
 
-def is_taken_as_held(v: Value, op: Op) -> bool:
+def uses_held_layout(v: Value, op: Op) -> bool:
   """Whether the blocks of an op take a tile as its threads hold it: with others of its shape, element by element."""
   for own in (o for inner in op.blocks for o in walk(inner)):
     tiles = [x.tile for x in (*own.operands, *own.results) if isinstance(x.type, TileType) and not x.tile.is_scalar]
