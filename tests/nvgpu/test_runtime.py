@@ -374,7 +374,7 @@ def test_num_warps_of_a_kernel_written_for_triton_is_taken(driver):
 
 def test_a_kernel_asked_for_a_gpu_where_there_is_none_says_what_is_missing(monkeypatch):
   monkeypatch.setattr("ctypes.CDLL", lambda name: (_ for _ in ()).throw(OSError(f"{name}: not found")))
-  with pytest.raises(errors.NativeCodeError, match=r"NVIDIA's driver.*libcuda\.so\.1: not found.*interpret=True"):
+  with pytest.raises(errors.NativeCodeError, match=r"NVIDIA driver.*libcuda\.so\.1: not found.*interpret=True"):
     targets(add, *XY)
 
 

@@ -380,7 +380,7 @@ def test_a_check_that_fails_ends_the_others_too():
     (lambda: plgpu.Mesh(num_threads=0, thread_name="wg"), "1 or more warpgroups"),
     (
       lambda: natives(plgpu.kernel(lambda o: None, S((8,), F32), num_threads=9, thread_name="wg")),
-      "room for 8 warpgroups",
+      "at most 8 warpgroups",
     ),
     (lambda: jax.jit(kernel(lambda o, s: None, plgpu.SemaphoreType.REGULAR)).lower(), "Use plgpu.Barrier"),
     (lambda: jax.jit(kernel(lambda o, b: plgpu.barrier_wait(b), plgpu.Barrier(num_barriers=2))).lower(), "barrier.at"),
