@@ -144,3 +144,10 @@ def test_trips_that_only_running_tells_are_noted() -> None:
   module = transformed(text, "while_loop_trip_count_annotator", tolerance=0)
   (after,) = (i for i in module.instructions() if i.opcode == "while")
   assert json.loads(after.backend_config) == {"known_trip_count": {"n": "4"}}
+
+
+def test_collectives_of_loops_are_not_combined_where_that_is_asked_for() -> None:
+  body = "a = f32[4] all-reduce(v), to_apply=add\n b = f32[4] all-reduce(w), to_apply=add\n u = f32[4] add(a, b)"
+  transformed(loop(3, body), "all_reduce_combiner{combine_while_loops=false}", changes=False)
+  module = transformed(loop(3, body), "all-reduce-combiner", tolerance=1e-6)
+  assert count(module, "all-reduce") == 1

@@ -46,6 +46,7 @@ class CombineCollectives(Pass):
   max_count: int = MAX_COUNT  # operands of one collective
   combine_by_dim: bool = True  # otherwise also those along different dimensions
   combine_different_dtypes: bool = False
+  combine_while_loops: bool = True  # also in the bodies of loops, where others may move them to other trips
 
   opcodes: ClassVar[frozenset[str]] = OPCODES
 
@@ -53,8 +54,11 @@ class CombineCollectives(Pass):
     if module.is_scheduled:
       return False
     changed = False
+    left = (
+      set() if self.combine_while_loops else {i.attrs["body"] for i in module.instructions() if i.opcode == "while"}
+    )
     for computation in module.computations:
-      if not computation.is_fusion:
+      if not computation.is_fusion and computation not in left:
         changed |= self._combine(computation, module)
     return changed
 
