@@ -28,6 +28,7 @@ def child(number: int, count: int, port: int, killed: int, quick: bool) -> None:
   if not quick:
     here.every_collective()
     here.kernels()
+    here.inner_jits()
   if killed < 0:
     here.deadlock()
   refused = any("do not share memory" in record.getMessage() for record in here.said)
@@ -163,6 +164,34 @@ class Here:
       (lambda x: lax.psum(collectives.all_reduce(x, "x"), "x"), lambda d: n * x.sum(0)),
       (lambda x: lax.fori_loop(0, 3, around, x), lambda d: x[(d - 6) % n]),
     )
+
+  def inner_jits(self) -> None:
+    """A function with a `jit` of its own that is called twice in a program: the calls need no order, and are not mixed up.
+
+    Products, which XLA gives to its threads, let devices of one process come to the first call before the second, of others after it.
+    """
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+
+    from tests.support.talking_kernels import permute_right
+    from tilewright import collectives
+
+    def after(products, x):
+      ones = lax.fori_loop(0, products, lambda _, y: jnp.minimum(y @ y, 1), jnp.ones((384, 384)))
+      return x * ones[0, 0]
+
+    @jax.jit
+    def moved(x):
+      gathered = collectives.all_gather(x, "x")
+      return permute_right(gathered[lax.axis_index("x")], self.n)
+
+    def both(x):
+      is_even = lax.axis_index("x") // PER_PROCESS % 2 == 0
+      return moved(after(jnp.where(is_even, 0, 40), x)), moved(after(jnp.where(is_even, 40, 0), x + 1))
+
+    for _ in range(3):
+      self.same((lambda x: jnp.stack(both(x)), lambda d: [self.x[d - 1], self.x[d - 1] + 1]))
 
   def deadlock(self) -> None:
     """A wait that cannot end is an error in every process; what comes next works."""

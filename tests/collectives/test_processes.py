@@ -11,6 +11,7 @@ import pytest
 
 from tests.collectives import processes
 from tilewright.runtime import segments
+from tilewright.target.cpu import call_numbers
 from tilewright.target.cpu import processes as target
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes share memory on Linux")
@@ -29,6 +30,17 @@ def test_a_killed_process_is_an_error_for_the_others():
   assert float(first.split("an error after ")[1].split(" s")[0]) < 10
 
 
+def test_calls_of_one_number_get_numbers_of_their_own():
+  def module(*calls):
+    texts = [f"world = dense<[17592186044416, {n}]> : tensor<2xi64>}}" for n in calls]
+    return "\x0a\x05".join(texts).encode()
+
+  first, second = (int(call_numbers.attribute(17592186044416, n)[1]) for n in (7, 41))
+  assert call_numbers.distinct(module(first, second)) is None
+  assert call_numbers.distinct(module(first, second, first, first)) == module(first, second, first + 1, first + 2)
+  assert call_numbers.distinct(module(second, second)) == module(second, second + 1)
+
+
 @pytest.fixture
 def segment():
   made = segments.create(BYTES, ADDRESS)
@@ -39,6 +51,7 @@ def segment():
 JOIN = """
 import ctypes, sys
 from tilewright.runtime import segments
+from tilewright.target.cpu import call_numbers
 try:
   found = segments.join(sys.argv[1])
   print("found", ctypes.c_int64.from_address(found.start + 64).value)

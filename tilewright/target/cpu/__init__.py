@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.runtime import cache, dump, garbage, jit, linking, progress
-from tilewright.target.cpu import deadlocks, hosts, lifetime, processes
+from tilewright.target.cpu import call_numbers, deadlocks, hosts, lifetime, processes
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.lifetime import Hold, Launcher, Resident
 from tilewright.target.llvm import buffers, calling
@@ -177,7 +177,8 @@ def run(kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool 
     attributes[lifetime.TITLE] = title or kernel.name
   if world is not None:
     _launcher().in_world(world)
-    attributes[lifetime.WORLD] = np.array([world.domain, len(program.keepalives), 0], np.int64)
+    call_numbers.watch()
+    attributes[lifetime.WORLD] = call_numbers.attribute(world.domain, len(program.keepalives))
   elif kernel.mesh and only_gangs:
     attributes[lifetime.WORLD] = np.array([0, 0, 1], np.int64)
   return call(kernel, lifetime.TARGET, operands, packed, attributes=attributes)
