@@ -1,6 +1,7 @@
 """Random programs of remote copies and semaphores: native code on CPU devices against the simulated machine.
 
-    python -m tests.collectives.random_programs --count 10000 --seed 0
+    python -m tests.collectives.random_programs --count 10000 --seed 0                 each compiled
+    python -m tests.collectives.random_programs --count 10000 --seed 0 --as-data      one kernel for a mesh, that reads its steps from a table
 
 A program is a list of steps that every device takes. What a step may touch is chosen so that the result does not depend on timing: buffers
 are written by one device at a time, and whoever reads waits for it.
@@ -23,6 +24,7 @@ if __name__ == "__main__":
 
 import argparse
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -38,6 +40,11 @@ from tilewright.pallas import tpu as pltpu
 SLOTS, ROWS, COLUMNS = 4, 2, 16
 DMA, REGULAR = pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR
 KINDS = ("send", "send", "add", "scatter", "signal", "meet", "compute", "remote", "loop")
+NAMINGS = ("tuple", "logical", "dict")
+MOST_STEPS = 8
+
+
+Axes = tuple[tuple[str, int], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-  axes: tuple[tuple[str, int], ...]
+  axes: Axes
   steps: tuple[Step, ...]
 
   @property
@@ -62,15 +69,18 @@ class Program:
     return int(np.prod([size for _, size in self.axes]))
 
 
-def generate(rng: np.random.Generator) -> Program:
-  axes = [(("x", 2),), (("x", 3),), (("x", 4),), (("a", 2), ("b", 2))][rng.integers(4)]
+MESHES: tuple[Axes, ...] = ((("x", 2),), (("x", 3),), (("x", 4),), (("a", 2), ("b", 2)))
+
+
+def generate(rng: np.random.Generator, axes: Axes | None = None) -> Program:
+  axes = axes or MESHES[rng.integers(len(MESHES))]
   n = int(np.prod([size for _, size in axes]))
   pick = lambda count: int(rng.integers(count))
 
   def step() -> Step:
     source = pick(SLOTS)
     target = (source + 1 + pick(SLOTS - 1)) % SLOTS
-    naming = ("tuple", "logical", "dict")[pick(3)]
+    naming = NAMINGS[pick(3)]
     return Step(KINDS[pick(len(KINDS))], source, target, pick(n), 1 + pick(5), naming, 1 + pick(ROWS), 1 + pick(3))
 
   return Program(axes, tuple(step() for _ in range(2 + pick(6))))
@@ -90,11 +100,17 @@ class Body:
     for i in range(SLOTS):
       slots[i] = x_ref[...] + i
     self.meet()
+    self.steps()
+    o_ref[...] = slots[...]
+
+  def steps(self) -> None:
     for number, step in enumerate(self.program.steps):
       getattr(self, step.kind)(step)
-      slots[number % SLOTS, 0] += 1.0
-      self.meet()
-    o_ref[...] = slots[...]
+      self.after(number)
+
+  def after(self, number: Any) -> None:
+    self.slots[lax.rem(jnp.int32(number), jnp.int32(SLOTS)), 0] += 1.0
+    self.meet()
 
   def device(self, number: Any, naming: str) -> dict[str, Any]:
     if naming == "logical":
@@ -135,19 +151,21 @@ class Body:
     self.send(step, add=True)
 
   def scatter(self, step: Step) -> None:
-    root = step.shift
+    root = jnp.int32(step.shift)
 
     @pl.when(self.me == root)
     def _() -> None:
       for other in range(self.n):
-        if other != root:
+
+        @pl.when(other != root)
+        def _() -> None:
           copy = self.copy(step, jnp.int32(other))
           copy.start()
           copy.wait_send()
 
     @pl.when(self.me != root)
     def _() -> None:
-      self.copy(step, jnp.int32(root)).wait_recv()
+      self.copy(step, root).wait_recv()
 
   def signal(self, step: Step) -> None:
     pl.semaphore_signal(self.counter, step.amount + self.me, **self.device(self.away(step.shift), step.naming))
@@ -172,41 +190,87 @@ class Body:
       self.meet()
 
 
-def run(program: Program, interpret: Any) -> np.ndarray:
-  body = Body(program)
-  mesh = Mesh(
-    np.array(jax.devices("cpu")[: program.devices]).reshape([size for _, size in program.axes]),
-    tuple(axis for axis, _ in program.axes),
-  )
+# A step of a table is a row: which of these it is, and the other fields of its `Step`.
+VARIANTS = tuple(
+  (kind, naming, rows) for kind in dict.fromkeys(KINDS) for naming in NAMINGS for rows in range(1, 1 + ROWS)
+)
+FIELDS = ("source", "target", "shift", "amount", "times")
+
+
+class BodyOfTable(Body):
+  """The kernel of any program of a mesh, whose steps are data."""
+
+  def __call__(self, table_ref: Any, x_ref: Any, *refs: Any) -> None:
+    self.table = table_ref
+    super().__call__(x_ref, *refs)
+
+  def steps(self) -> None:
+    @pl.loop(0, self.table[0, 0])
+    def _(number: Any) -> None:
+      row = number + 1
+      fields = {field: self.table[row, 1 + i] for i, field in enumerate(FIELDS)}
+
+      def variant(kind: str, naming: str, rows: int) -> Any:
+        return lambda: getattr(self, kind)(Step(kind, naming=naming, rows=rows, **fields))
+
+      lax.switch(self.table[row, 0], [variant(*v) for v in VARIANTS])
+      self.after(number)
+
+
+def table_of(program: Program) -> np.ndarray:
+  table = np.zeros((1 + MOST_STEPS, 1 + len(FIELDS)), np.int32)
+  table[0, 0] = len(program.steps)
+  for i, step in enumerate(program.steps):
+    variant = VARIANTS.index((step.kind, step.naming, step.rows))
+    table[i + 1] = variant, *(getattr(step, field) for field in FIELDS)
+  return table
+
+
+def compiled(axes: Axes, body: Body, interpret: Any, operands: int) -> Any:
+  """A function of the whole array, behind `operands` that all devices have."""
+  n = int(np.prod([size for _, size in axes]))
+  mesh = Mesh(np.array(jax.devices("cpu")[:n]).reshape([size for _, size in axes]), tuple(axis for axis, _ in axes))
   spec = PartitionSpec(mesh.axis_names)
 
-  def call(x: jax.Array) -> jax.Array:
+  def call(*xs: jax.Array) -> jax.Array:
     return pl.pallas_call(
       body,
       jax.ShapeDtypeStruct((SLOTS, ROWS, COLUMNS), jnp.float32),
+      in_specs=[*[pl.BlockSpec(memory_space=pltpu.SMEM)] * operands, pl.BlockSpec((ROWS, COLUMNS), lambda: (0, 0))],
       scratch_shapes=[pltpu.VMEM((SLOTS, ROWS, COLUMNS), jnp.float32), DMA(()), DMA(()), REGULAR],
       compiler_params=pltpu.CompilerParams(collective_id=1),
       interpret=interpret,
-    )(x)
+    )(*xs)
 
+  specs = (*[PartitionSpec()] * operands, spec)
+  return jax.jit(jax.shard_map(call, mesh=mesh, in_specs=specs, out_specs=spec, check_vma=False))
+
+
+@functools.cache
+def of_tables(axes: Axes, simulated: bool) -> Any:
+  return compiled(axes, BodyOfTable(Program(axes, ())), pltpu.InterpretParams() if simulated else False, 1)
+
+
+def run(program: Program, *, simulated: bool, as_data: bool = False) -> np.ndarray:
   x = np.arange(program.devices * ROWS * COLUMNS, dtype=np.float32).reshape(-1, COLUMNS) % 31
-  f = jax.jit(jax.shard_map(call, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False))
-  return np.asarray(f(x))
+  if as_data:
+    return np.asarray(of_tables(program.axes, simulated)(table_of(program), x))
+  return np.asarray(compiled(program.axes, Body(program), pltpu.InterpretParams() if simulated else False, 0)(x))
 
 
-def check(count: int, seed: int, *, verbose: bool = False) -> int:
+def check(count: int, seed: int, *, as_data: bool = False, axes: Axes | None = None, verbose: bool = False) -> int:
   """Draw programs and compare; gives how many were wrong."""
   wrong = 0
   for number in range(count):
-    program = generate(np.random.default_rng([seed, number]))
-    found, expected = run(program, False), run(program, pltpu.InterpretParams())
+    program = generate(np.random.default_rng([seed, number]), axes)
+    found, expected = (run(program, simulated=simulated, as_data=as_data) for simulated in (False, True))
     if not np.array_equal(found, expected):
       wrong += 1
       print(f"seed {seed}, program {number} differs: {program}", flush=True)
-    if number % 50 == 49:
+    if number % 200 == 199 and not as_data:
       jax.clear_caches()
-      if verbose:
-        print(f"{number + 1} programs, {wrong} wrong", flush=True)
+    if number % 50 == 49 and verbose:
+      print(f"{number + 1} programs, {wrong} wrong", flush=True)
   return wrong
 
 
@@ -214,8 +278,9 @@ def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("--count", type=int, default=100)
   parser.add_argument("--seed", type=int, default=0)
+  parser.add_argument("--as-data", action="store_true", help="steps as a table that one kernel reads, instead of code")
   options = parser.parse_args()
-  wrong = check(options.count, options.seed, verbose=True)
+  wrong = check(options.count, options.seed, as_data=options.as_data, verbose=True)
   print(f"{options.count} random programs, {wrong} differ from the simulator")
   raise SystemExit(bool(wrong))
 

@@ -7,7 +7,12 @@ import pytest
 
 from tests.collectives import random_programs
 
+pytestmark = pytest.mark.skipif(jax.device_count() < 4, reason="needs 4 devices: set XLA_FLAGS before JAX starts")
 
-@pytest.mark.skipif(jax.device_count() < 4, reason="needs 4 devices: set XLA_FLAGS before JAX starts")
+
 def test_random_programs_equal_the_simulator():
   assert random_programs.check(3, seed=20) == 0
+
+
+def test_random_programs_that_are_data_equal_the_simulator():
+  assert random_programs.check(12, seed=21, as_data=True, axes=(("a", 2), ("b", 2))) == 0

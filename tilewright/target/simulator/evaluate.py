@@ -14,6 +14,7 @@ the user's program, and waiting there for that program's own thread pool could w
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import threading
@@ -229,7 +230,45 @@ def make_plan(jaxpr: Any, *, skip_floats: bool) -> Plan:
   return Plan(tuple(steps), tuple(tuple(d) for d in dead))
 
 
+_functions: collections.OrderedDict[Hashable, Callable[..., Any]] = (
+  collections.OrderedDict()
+)  # of blocks, by what they compute
+_MOST_FUNCTIONS = 1024
+
+
 def _compile(
+  jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], skip: bool
+) -> Callable[..., Any]:
+  """A function for a block. Kernels share those of blocks that differ in the names of their variables only."""
+  key = (_computed(eqns, inputs, outputs), skip)
+  try:
+    known = _functions.pop(key, None)
+  except TypeError:  # a parameter has no hash
+    return _jitted(jaxpr, eqns, inputs, outputs, skip)
+  found = _functions[key] = known or _jitted(jaxpr, eqns, inputs, outputs, skip)
+  while len(_functions) > _MOST_FUNCTIONS:
+    _functions.popitem(last=False)
+  return found
+
+
+def _computed(eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> Hashable:
+  """What a block computes: its equations, with variables numbered in order."""
+  numbers = {v: i for i, v in enumerate(inputs)}
+  said: list[Hashable] = [tuple(v.aval for v in inputs)]
+  for eqn in eqns:
+    operands = tuple(_literal(a) if isinstance(a, _jax.core.Literal) else numbers[a] for a in eqn.invars)
+    said.append((eqn.primitive, tuple(sorted(eqn.params.items())), operands, tuple(v.aval for v in eqn.outvars)))
+    for v in eqn.outvars:
+      numbers[v] = len(numbers)
+  return (*said, tuple(numbers[v] for v in outputs))
+
+
+def _literal(literal: Any) -> Hashable:
+  value = np.asarray(literal.val)
+  return literal.aval, value.dtype, value.tobytes()
+
+
+def _jitted(
   jaxpr: Any, eqns: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], skip: bool
 ) -> Callable[..., Any]:
   def block(*args: Any) -> list[Any]:
