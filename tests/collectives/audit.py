@@ -23,7 +23,6 @@ if __name__ == "__main__" and "--processes" not in sys.argv:
   os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
 
 import jax
-import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec

@@ -31,6 +31,7 @@ def child(number: int, count: int, port: int, killed: int, quick: bool) -> None:
     here.inner_jits()
   if killed < 0:
     here.deadlock()
+    here.other_programs(number)
   refused = any("do not share memory" in record.getMessage() for record in here.said)
   shared = "gloo" if refused else "shared memory"
   print(f"process {number}: all collectives agree, through {shared}", flush=True)
@@ -214,6 +215,31 @@ class Here:
     else:
       raise AssertionError("no error")
     self.few()
+
+  def other_programs(self, number: int) -> None:
+    """Processes that run different programs each hear where the others wait."""
+    import time
+
+    from tilewright import collectives
+
+    sums = lambda x: collectives.all_reduce(x + 1, "x")
+    parts = lambda x: collectives.all_gather(x + 1, "x")
+    os.environ["TILEWRIGHT_TIMEOUT"] = "5"
+    begin = time.time()
+    for f in (sums, parts) if number == 0 else (parts, sums):
+      try:
+        self.run(f)
+      except Exception as e:
+        own, other = ("all_reduce", "all_gather") if f is sums else ("all_gather", "all_reduce")
+        said = str(e)
+        assert f"in kernel '{own} over ('x',) at" in said, said
+        assert "has not come; it is in another program" in said or "has not come; the last kernel" in said, said
+        assert f"kernel '{other} over ('x',) at" in said or f"is '{other} over ('x',) at" in said, said
+        break
+    else:
+      raise AssertionError("no error")
+    assert time.time() - begin < 60
+    del os.environ["TILEWRIGHT_TIMEOUT"]
 
 
 def start(count: int, killed: int = -1, timeout: float = 120, *, quick: bool = False) -> list[str]:

@@ -1,7 +1,7 @@
 """Random programs of remote copies and semaphores: native code on CPU devices against the simulated machine.
 
-    python -m tests.collectives.random_programs --count 10000 --seed 0                 each compiled
-    python -m tests.collectives.random_programs --count 10000 --seed 0 --as-data      one kernel for a mesh, that reads its steps from a table
+    python -m tests.collectives.random_programs --count 10000 --seed 0                each one compiled
+    python -m tests.collectives.random_programs --count 10000 --seed 0 --as-data     one kernel reads the steps from a table
 
 A program is a list of steps that every device takes. What a step may touch is chosen so that the result does not depend on timing: buffers
 are written by one device at a time, and whoever reads waits for it.

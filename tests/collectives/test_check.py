@@ -69,7 +69,7 @@ def test_the_watchdog_says_who_is_missing(monkeypatch, capfd):
   f = lambda x: lax.cond(lax.axis_index("x") < 3, lambda x: collectives.all_reduce(x, "x"), lambda x: x, x)
   with pytest.raises(jax.errors.JaxRuntimeError):
     on(f, numbers((N, 4), np.float32), mesh=mesh_of(x=N))
-  said = capfd.readouterr().out
+  said = capfd.readouterr().err
   assert (
     "tilewright: The devices 0, 1, 2 have waited" in said and "not come to it: 3" in said and "test_check.py" in said
   )

@@ -18,7 +18,9 @@ import contextlib
 import ctypes
 import dataclasses
 import functools
+import itertools
 import os
+import sys
 import threading
 import time
 import traceback
@@ -76,7 +78,7 @@ class Slot:
     if self.state == ABSENT:
       return "has not come"
     if self.state == FAILED:
-      return f"has failed: {self.error}"
+      return f"has failed: {self.error.splitlines()[0] if self.error else ''}"
     if self.is_over:
       return "has ended the kernel"
     if not self.where:
@@ -161,12 +163,17 @@ def _held(domain: int) -> Iterator[None]:
 
 def all_rendezvous(domain: int) -> list[Rendezvous]:
   """Those that are under way. Asked by a device inside of one."""
-  found: list[Rendezvous] = []
   with _held(domain):
-    at = _word(domain + rendezvous_layout.HEAD)
-    while at and len(found) < 1024:
-      found.append(_read_rendezvous(at, look=False))
-      at = _word(at + rendezvous_layout.NEXT)
+    return _listed(domain)
+
+
+def _listed(domain: int) -> list[Rendezvous]:
+  """The rendezvous in a domain's list, which does not change meanwhile."""
+  found: list[Rendezvous] = []
+  at = _word(domain + rendezvous_layout.HEAD)
+  while at and len(found) < 1024:
+    found.append(_read_rendezvous(at, look=False))
+    at = _word(at + rendezvous_layout.NEXT)
   return found
 
 
@@ -190,10 +197,15 @@ def timeout() -> float:
   return float(os.environ.get("TILEWRIGHT_TIMEOUT", "40"))
 
 
-def watchdog() -> float | None:
-  """After how many seconds in one wait the state of all devices is printed; None for never."""
+def watchdog() -> float:
+  """After how many seconds in one wait the state of all devices is printed: half of the timeout unless said, before XLA ends the process
+  because one of its own collectives waits as long."""
   setting = os.environ.get("TILEWRIGHT_WATCHDOG", "")
-  return float(setting) if setting else None
+  return float(setting) if setting else timeout() / 2
+
+
+def _print(text: str) -> None:
+  print(f"tilewright: {text}", file=sys.stderr, flush=True)
 
 
 def _waited(rendezvous: Rendezvous, me: int) -> float:
@@ -211,7 +223,9 @@ def _other_rendezvous_of(rendezvous: Rendezvous, device: int, others: list[Rende
     if other.address != rendezvous.address and other.run == rendezvous.run and device < len(other.slots):
       slot = other.slots[device]
       if (slot.state == IN_BODY and slot.where) or slot.state == BODY_DONE:
-        return dataclasses.replace(slot, where=f"{slot.where or 'its end'} in kernel '{other.name}'")
+        where = slot.where or "its end"
+        inside = "" if "in kernel" in where else f" in kernel '{other.name}'"
+        return dataclasses.replace(slot, where=where + inside)
   return None
 
 
@@ -236,21 +250,60 @@ def _key(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> object:
 def _divergence(rendezvous: Rendezvous) -> str:
   """The last kernels of each device, and the first at which they differ."""
   last = history(rendezvous.run, rendezvous.domain)
-  if len(last) < 2:
+  if not last:
     return ""
-  lines = "".join(f"\n  device {d}: {' → '.join(names[-6:])}" for d, names in sorted(last.items()))
-  orders = list(last.values())
-  at = next((i for i, names in enumerate(zip(*orders)) if len(set(names)) > 1), None)
-  setting = "" if at is None else f"\nThey differ from the {at + 1}. on: " + ", ".join(sorted({o[at] for o in orders}))
-  return f"\nThe last kernels that talk, in order:{lines}{setting}"
+  lines = "".join(f"\n  device {d}: {_shortly(names)}" for d, names in sorted(last.items()))
+  return f"\nThe last kernels that talk, in order:{lines}{_where_orders_part(rendezvous, last)}"
 
 
-def report(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> str:
-  """What every device of a rendezvous does."""
-  lines = "".join(
-    f"\n  device {s.device} {elsewhere[s.device].does}" if s.device in elsewhere else f"\n  device {s.device} {s.does}"
-    for s in rendezvous.slots
-  )
+def _where_orders_part(rendezvous: Rendezvous, last: dict[int, list[str]]) -> str:
+  if len(last) < 2 or _is_cut_off(rendezvous):
+    return ""
+  at = next((i for i, names in enumerate(zip(*last.values())) if len(set(names)) > 1), None)
+  if at is not None:
+    return f"\nThey differ from the {at + 1}. on: " + ", ".join(sorted({names[at] for names in last.values()}))
+  counts = {d: len(names) for d, names in sorted(last.items())}
+  if len(set(counts.values())) == 1:
+    return ""
+  return "\nThey are the same ones, but not as many: " + ", ".join(f"device {d} came to {n}" for d, n in counts.items())
+
+
+def _is_cut_off(rendezvous: Rendezvous) -> bool:
+  """Whether the history has lost the beginning of a run, so that the orders of its devices cannot be compared."""
+  table = rendezvous.domain + rendezvous_layout.HISTORY_TABLE
+  total = _word(table)
+  oldest = table + 8 + (total % rendezvous_layout.HISTORY) * rendezvous_layout.HISTORY_ENTRY
+  return total > rendezvous_layout.HISTORY and _word(oldest) == rendezvous.run
+
+
+def _shortly(names: list[str]) -> str:
+  """The last of some names, each once for as often as it comes one after another."""
+  groups = [(name, len(list(group))) for name, group in itertools.groupby(names)]
+  return " → ".join(name if n == 1 else f"{name} ({n} times)" for name, n in groups[-6:])
+
+
+def _elsewhere_said(rendezvous: Rendezvous, device: int, others: list[Rendezvous]) -> str:
+  """What is known of a device that no call of this run waits in: it may run another program, or may have ended this one."""
+  for other in others:
+    if other.run != rendezvous.run and device < len(other.slots):
+      slot = other.slots[device]
+      if slot.state == IN_BODY:
+        line = slot.where.split(" ")[0]
+        waits = f", and waits at {slot.where}" if line and line not in other.name else ""
+        return f"; it is in another program, in kernel '{other.name}'{waits}"
+  last = history(None, rendezvous.domain).get(device)
+  return f"; the last kernel that talks it came to is '{last[-1]}'" if last else ""
+
+
+def report(rendezvous: Rendezvous, elsewhere: dict[int, Slot], others: list[Rendezvous] | None = None) -> str:
+  """What every device of a rendezvous does, given the rendezvous under way unless they are to be looked for."""
+  if others is None and any(s.state == ABSENT and s.device not in elsewhere for s in rendezvous.slots):
+    others = all_rendezvous(rendezvous.domain)
+  lines = ""
+  for s in rendezvous.slots:
+    lines += f"\n  device {s.device} {elsewhere.get(s.device, s).does}"
+    if s.state == ABSENT and s.device not in elsewhere:
+      lines += _elsewhere_said(rendezvous, s.device, others or [])
   return lines + _divergence(rendezvous)
 
 
@@ -262,15 +315,12 @@ def _deadlock_message(address: int, me: int) -> str | None:
   own = rendezvous.slots[me]
   waited = _waited(rendezvous, me)
   limit = watchdog()
-  if limit is not None and waited >= limit and (address, own.waits) not in _reported:
+  failed = [s for s in rendezvous.slots if s.state == FAILED]
+  if waited >= limit and not failed and (address, own.waits) not in _reported:
     _reported.add((address, own.waits))
-    print(
-      f"tilewright: device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}':{report(rendezvous, elsewhere)}",
-      flush=True,
-    )
+    _print(f"device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}':{report(rendezvous, elsewhere)}")
   if own.kind == FOR_END:
     return _may_leave(rendezvous, elsewhere, waited)
-  failed = [s for s in rendezvous.slots if s.state == FAILED]
   if failed:
     if failed[0].error.startswith("DeadlockError"):
       return failed[0].error  # it says already who waits where
@@ -279,7 +329,10 @@ def _deadlock_message(address: int, me: int) -> str | None:
       f"{failed[0].does}"
     )
   if own.kind == FOR_DEVICE and rendezvous.slots[own.other].state == GONE:
-    return f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' and gone on."
+    return (
+      f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' long ago and gone on "
+      f"without device {me}. Let all devices of the mesh run the kernel, and let each wait for what is sent to it before it ends."
+    )
   if _is_stalled(rendezvous, elsewhere) and not (elsewhere and waited < _ELSEWHERE):
     time.sleep(0.05 if elsewhere or any(s.kind == FOR_CORES for s in rendezvous.slots) else 0.002)
     again, away_again = _snapshot(address)
@@ -358,32 +411,37 @@ def _look_after_gangs() -> None:
     time.sleep(min(0.5, timeout() / 4))
     late: list[tuple[int, str]] = []
     with _held(domain):
-      at = _word(domain + rendezvous_layout.HEAD)
-      while at:
+      under_way = _listed(domain)
+      for rendezvous in under_way:
+        at = rendezvous.address
         age = time.monotonic() - _word(at + rendezvous_layout.CREATED) * 1e-9
-        following, limit = _word(at + rendezvous_layout.NEXT), watchdog()
-        if _word(at + rendezvous_layout.IS_GANG):
-          rendezvous = _read_rendezvous(at, look=False)
-          setting = _of_gang(rendezvous, age)
-          if limit is not None and age >= limit and (at, rendezvous.run) not in reported:
-            reported.add((at, rendezvous.run))
-            print(f"tilewright: {setting}", flush=True)
-          if age > timeout():
-            unlink(at)
-            late.append((at, f"DeadlockError: {setting}"))
-        at = following
+        is_due = age >= watchdog() and (at, rendezvous.run) not in reported
+        if not _word(at + rendezvous_layout.IS_GANG) or not (is_due or age > timeout()):
+          continue
+        said = _of_gang(rendezvous, age, under_way)
+        if is_due:
+          reported.add((at, rendezvous.run))
+          _print(said)
+        if age > timeout():
+          unlink(at)
+          late.append((at, f"DeadlockError: {said}"))
     for at, message in late:
       _texts.append(ctypes.create_string_buffer(message.encode()))
       abandon(at, _texts[-1])
 
 
-def _of_gang(rendezvous: Rendezvous, age: float) -> str:
+def _of_gang(rendezvous: Rendezvous, age: float, under_way: list[Rendezvous]) -> str:
   missing = [s.device for s in rendezvous.slots if s.state == ABSENT]
   came = [s.device for s in rendezvous.slots if s.state != ABSENT]
+  who = f"Device {came[0]} has" if len(came) == 1 else f"The devices {', '.join(map(str, came))} have"
+  others = {d: _other_rendezvous_of(rendezvous, d, under_way) for d in missing}
+  lines = "".join(
+    f"\n  device {d} {slot.does if slot else 'has not come' + _elsewhere_said(rendezvous, d, under_way)}"
+    for d, slot in others.items()
+  )
   return (
-    f"The devices {', '.join(map(str, came))} have waited for {age:.0f} s in '{rendezvous.name}' for devices that have not come to it: "
-    f"{', '.join(map(str, missing))}.{_divergence(rendezvous)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many "
-    "seconds to wait."
+    f"{who} waited for {age:.0f} s in '{rendezvous.name}' for devices that have not come to it: {', '.join(map(str, missing))}."
+    f"{lines}{_divergence(rendezvous)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many seconds to wait."
   )
 
 

@@ -87,7 +87,7 @@ from tilewright.target.cpu.rendezvous_layout import (
   WHERE_TEXT,
 )
 from tilewright.target.cpu.threads import now
-from tilewright.target.llvm.frame import at, external, read, text_pointer
+from tilewright.target.llvm.frame import at, external, read
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 
@@ -96,10 +96,6 @@ _YIELDING = 1_000_000  # nanoseconds: on a busy machine, one time of giving way 
 _SLEEP_NANOSECONDS = 100_000  # nanoseconds
 _MAX_SLEEPS = 100  # between two questions to Python
 _NULL = ir.Constant(PTR, None)
-_LEFT_EARLY = (
-  "DeadlockError: A kernel reaches for the memory of a device that has ended the same kernel long ago and gone on. Let all devices of the "
-  "mesh run the kernel, and let each wait for what is sent to it before it ends."
-)
 
 ENTER_TYPE = ir.FunctionType(PTR, [I64, PTR, PTR, I64, I64, PTR, PTR])  # run, site, name, count, me, arrays, arena
 LEAVE_TYPE = ir.FunctionType(I64, [PTR, I64, I64])  # rendezvous, me, message or zero; gives a message or zero
@@ -297,8 +293,9 @@ def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
       b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
       b.ret(_NULL)
   with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, found, STATE)), i64(GONE)), ends=True):
-    text = b.ptrtoint(text_pointer(module, _LEFT_EARLY), I64)
-    b.cmpxchg(error, i64(0), text, "seq_cst", "seq_cst")
+    # A wait that cannot end, whose error names the device.
+    message = b.call(wait, [rendezvous, me, i64(FOR_DEVICE), at(b, found, STATE), i64(GONE + 1), where])
+    b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
     b.ret(_NULL)
   b.ret(found)
 
