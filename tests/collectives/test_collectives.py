@@ -14,6 +14,7 @@ from jax.sharding import PartitionSpec as P
 
 from tests.support.device_meshes import N, mesh_of, numbers, on
 from tilewright import collectives, errors
+from tilewright.collectives import ragged
 
 pytestmark = pytest.mark.skipif(jax.device_count() < N, reason="needs 8 devices: set XLA_FLAGS before JAX starts")
 
@@ -228,6 +229,31 @@ def test_ragged_exchanges_send_rows_where_they_are_told():
   same(to_output, expected_output)
 
 
+def test_ragged_exchanges_under_jvp_and_vmap_are_those_one_after_another():
+  rng = np.random.default_rng(4)
+  x, other = (numbers((N, 3, N, 2), np.float32, seed) for seed in (5, 6))  # of each device three arrays of N rows
+  counts = rng.integers(0, 2, (N, N)).astype(np.int32)  # from, to; of rows at their own place
+  places = np.tile(np.arange(N, dtype=np.int32), (N, 1))
+
+  def f(x, o, a, b):
+    there = jnp.full(N, lax.axis_index("x"), jnp.int32)
+    return collectives.ragged_all_to_all(x, o, a, b, there, b, axis_name="x")
+
+  def all_ways(x, o, a, b):
+    both = jnp.stack([b, 0 * b, b])
+    return (
+      jax.vmap(f, (0, 0, None, None))(x, o, a, b),
+      jax.vmap(f, (0, None, None, 0))(x, o[0], a, both),
+      jax.jvp(lambda x, o: f(x, o, a, b), (x[0], o[0]), (x[1], o[1])),
+    )
+
+  def one_by_one(x, o, a, b):
+    run = lambda i, j: f(x[i], o[j], a, b)
+    return jnp.stack([run(i, i) for i in range(3)]), jnp.stack([run(0, 0), o[0], run(2, 0)]), (run(0, 0), run(1, 1))
+
+  jax.tree.map(same, on(all_ways, x, other, places, counts), on(one_by_one, x, other, places, counts))
+
+
 @pytest.mark.parametrize("check_vma", [False, True])
 def test_derivatives_are_those_of_jax(check_vma):
   x = numbers((N, 8, 4), np.float32)
@@ -349,7 +375,7 @@ def test_axes_that_xla_partitions_are_left_to_xla(caplog):
 
 
 def test_ragged_exchanges_where_memory_is_not_shared(monkeypatch):
-  monkeypatch.setattr(jax, "default_backend", lambda: "elsewhere")
+  monkeypatch.setattr(ragged, "runs_here", lambda module: False)
   x = numbers((N, N, 3), np.float32)
   ones, places = np.ones((N, N), np.int32), np.tile(np.arange(N, dtype=np.int32), (N, 1))
 

@@ -56,6 +56,30 @@ def test_derivatives_of_fused_products(check_vma):
       np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5, err_msg=name)
 
 
+def stacked(f):
+  """Two products under `vmap` along dimensions that are not the first, and as many under forward derivatives."""
+
+  def all_ways(x, w):  # (2, m, k), (2, k, n)
+    moved = jnp.moveaxis(w, 0, 2)
+    return (
+      jax.vmap(f, (0, 2), 1)(x, moved),
+      jax.vmap(f, (0, None))(x, w[0]),
+      jax.vmap(f, (None, 2), 2)(x[0], moved),
+      jax.jvp(f, (x[0], w[0]), (x[1], w[1])),
+      jax.grad(lambda x: jnp.sum(jnp.sin(jax.vmap(f, (0, None))(x, w[0]) * 0.1)))(x),
+    )
+
+  return all_ways
+
+
+@pytest.mark.parametrize("name", FUSED)
+def test_vmap_and_forward_derivatives_of_fused_products(name):
+  x, w = integers(N, 2, 8, 7), integers(N, 2, 7, 5, seed=1)
+  ours = run(stacked(lambda x, w: getattr(collectives, name)(x, w, "x")), x, w)
+  theirs = run(stacked(FUSED[name]), x, w)
+  jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5), ours, theirs)
+
+
 def test_groups_and_rows_that_do_not_divide():
   x, w = integers(N, 7, 5), integers(N, 5, 9, seed=1)
   groups = [[0, 2], [3, 1]]

@@ -32,7 +32,7 @@ def test_a_killed_process_is_an_error_for_the_others():
 
 def test_calls_of_one_number_get_numbers_of_their_own():
   def module(*calls):
-    texts = [f"world = dense<[17592186044416, {n}]> : tensor<2xi64>}}" for n in calls]
+    texts = [f"world = dense<[17592186044416, {n}, 0]> : tensor<3xi64>}}" for n in calls]
     return "\x0a\x05".join(texts).encode()
 
   first, second = (int(call_numbers.attribute(17592186044416, n)[1]) for n in (7, 41))

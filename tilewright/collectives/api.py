@@ -11,11 +11,10 @@ import numpy as np
 from jax import lax
 
 from tilewright import errors
-from tilewright.collectives import cost, kernels
-from tilewright.collectives.groups import axes_of, checked_groups, table
+from tilewright.collectives import cost, ragged
+from tilewright.collectives.groups import axes_of, checked_groups
 from tilewright.collectives.members import OPS
-from tilewright.collectives.primitives import Spec, bind, log_fallback, rank, user_line
-from tilewright.pallas import semaphores
+from tilewright.collectives.primitives import Spec, bind, rank, user_line
 from tilewright.runtime import _jax
 
 ALGORITHMS = ("auto", "one_shot", "two_shot", "ring", "multimem")
@@ -288,64 +287,7 @@ def ragged_all_to_all(
       raise errors.ShapeMismatchError(
         f"collectives.{what}: {name} must have an entry for each of the {spec.members} members of a group, got shape {s.shape}."
       )
-  return ragged_exchange(operand, output, jnp.stack(sizes), spec)
-
-
-def ragged_exchange(operand: Any, output: Any, sizes: Any, spec: Spec) -> jax.Array:
-  """The exchange, with its derivative: rows that were sent get what comes back for them, rows that stayed what is theirs."""
-
-  @jax.custom_vjp
-  def run(operand: Any, output: Any, sizes: Any) -> Any:
-    return _ragged(operand, output, sizes, spec)
-
-  def forward(operand: Any, output: Any, sizes: Any) -> Any:
-    return _ragged(operand, output, sizes, spec), (sizes, operand.shape)
-
-  def backward(saved: Any, ct: Any) -> Any:
-    sizes, shape = saved
-    # Where each member's rows came from, and how many: what the others say of us.
-    theirs = bind(sizes.T.reshape(spec.members, 3), spec.like("exchange"))
-    back = jnp.stack([theirs[:, 2], theirs[:, 1], theirs[:, 0]])
-    to_operand = _ragged(ct, jnp.zeros(shape, ct.dtype), back, spec)
-    rows = jnp.arange(ct.shape[0])
-    written = jnp.any((rows[:, None] >= theirs[:, 2]) & (rows[:, None] < theirs[:, 2] + theirs[:, 1]), axis=1)
-    stayed = jnp.where(written.reshape(-1, *[1] * (ct.ndim - 1)), 0, ct).astype(ct.dtype)
-    return to_operand, stayed, np.zeros(sizes.shape, jax.dtypes.float0)
-
-  run.defvjp(forward, backward)
-  return run(operand, output, sizes)
-
-
-def _ragged(operand: Any, output: Any, sizes: Any, spec: Spec) -> Any:
-  mesh = tuple(semaphores.device_axes().items())
-  rows = (max(1, int(np.prod(operand.shape[1:]))),)
-  flat = operand.reshape(operand.shape[0], *rows), output.reshape(output.shape[0], *rows)
-  if not output.size:
-    return output
-  if jax.default_backend() == "cpu" and jax.process_count() == 1:
-    found = kernels.ragged(*flat, sizes, table(mesh, spec.axes, spec.groups), spec.title)
-  else:
-    log_fallback("ragged_all_to_all", jax.default_backend())
-    found = _ragged_by_gathering(*flat, sizes, spec)
-  return found.reshape(output.shape)
-
-
-def _ragged_by_gathering(operand: Any, output: Any, sizes: Any, spec: Spec) -> Any:
-  """The exchange where devices do not see each other's memory: each picks what is for it from what all have."""
-  everyone, all_sizes = (bind(x, spec.like("gather")) for x in (operand, sizes))  # (members, …)
-  known = spec.members if spec.groups is None else jnp.asarray(_sizes(spec))[lax.axis_index(spec.axes)]
-  rows = jnp.arange(operand.shape[0])
-  for sender in range(spec.members):
-    begin, count, there = (jnp.take(all_sizes[sender, k], rank(spec)) for k in range(3))
-    sent = (rows >= begin) & (rows < begin + count) & (sender < known)
-    output = output.at[jnp.where(sent, rows - begin + there, output.shape[0])].set(everyone[sender], mode="drop")
-  return output
-
-
-def _sizes(spec: Spec) -> list[int]:
-  """For each index along the axes how many members its group has."""
-  found = {i: len(group) for group in spec.groups or () for i in group}
-  return [found[i] for i in range(len(found))]
+  return ragged.bind(operand, output, jnp.stack(sizes), spec)
 
 
 __all__ = [

@@ -20,6 +20,7 @@ import jax
 
 from tilewright.collectives.fused import fused_p
 from tilewright.collectives.primitives import collective_p
+from tilewright.collectives.ragged import ragged_p
 from tilewright.pallas.effects import CommsEffect
 from tilewright.runtime import _jax
 from tilewright.tile.grid import source_line
@@ -197,7 +198,7 @@ def _of_spec(spec: Any) -> Axes:
 def _needs(eqn: Any) -> tuple[tuple[Any, ...], bool] | None:
   """The axes along which an equation needs all devices, and whether its results are the same along them; None if it needs no others."""
   name, params = eqn.primitive.name, eqn.params
-  if eqn.primitive in (collective_p, fused_p):
+  if eqn.primitive in (collective_p, fused_p, ragged_p):
     spec = params["spec"]
     return spec.axes, spec.kind in _SAME and spec.groups is None
   if name in _COLLECTIVES:
@@ -220,7 +221,7 @@ _EVERY = _Every(("the mesh",))
 
 
 def _title(eqn: Any) -> str:
-  if eqn.primitive in (collective_p, fused_p):
+  if eqn.primitive in (collective_p, fused_p, ragged_p):
     return str(eqn.params["spec"].title.split(" ")[0])
   return f"the kernel '{eqn.params['name']}'" if eqn.primitive.name == "pallas_call" else str(eqn.primitive.name)
 

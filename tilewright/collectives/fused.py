@@ -22,10 +22,10 @@ from jax import lax
 
 from tilewright import errors
 from tilewright import pallas as pl
-from tilewright.collectives import api, kernels
+from tilewright.collectives import api, kernels, primitives, ragged
 from tilewright.collectives.groups import Table, table
 from tilewright.collectives.members import Member, wide
-from tilewright.collectives.primitives import Spec, log_fallback, runs_here, varying
+from tilewright.collectives.primitives import Spec, log_fallback, runs_here, same_varying, varying, without_vma
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
@@ -52,7 +52,7 @@ def all_gather_matmul(x: Any, w: Any, axis_name: Any, *, axis_index_groups: Any 
     axis_index_groups: groups of one size.
   """
   x, w = _check("all_gather_matmul", x, w)
-  return _all_gather_matmul(_even("all_gather_matmul", axis_name, axis_index_groups), x, w)
+  return bind(x, w, _even("all_gather_matmul", axis_name, axis_index_groups))
 
 
 def matmul_reduce_scatter(x: Any, w: Any, axis_name: Any, *, axis_index_groups: Any = None) -> jax.Array:
@@ -70,7 +70,7 @@ def matmul_reduce_scatter(x: Any, w: Any, axis_name: Any, *, axis_index_groups: 
     raise errors.ShapeMismatchError(
       f"collectives.matmul_reduce_scatter: the {x.shape[0]} rows of x must be a multiple of the {spec.members} members of a group."
     )
-  return _matmul_reduce_scatter(spec, x, w)
+  return bind(x, w, spec)
 
 
 def matmul_all_reduce(x: Any, w: Any, axis_name: Any, *, axis_index_groups: Any = None) -> jax.Array:
@@ -83,7 +83,7 @@ def matmul_all_reduce(x: Any, w: Any, axis_name: Any, *, axis_index_groups: Any 
     axis_index_groups: groups of one size.
   """
   x, w = _check("matmul_all_reduce", x, w)
-  return _matmul_all_reduce(_even("matmul_all_reduce", axis_name, axis_index_groups), x, w)
+  return bind(x, w, _even("matmul_all_reduce", axis_name, axis_index_groups))
 
 
 def _even(what: str, axis_name: Any, groups: Any) -> Spec:
@@ -95,81 +95,13 @@ def _even(what: str, axis_name: Any, groups: Any) -> Spec:
   return spec
 
 
-# --- derivatives: of the first two each is the other's -----------------------------------------------------------
-
-
-def _gathered(spec: Spec, x: Any) -> Any:
-  return api.bind(x, spec.like("gather")).reshape(-1, *x.shape[1:])
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _all_gather_matmul(spec: Spec, x: Any, w: Any) -> Any:
-  return bind(x, w, spec)
-
-
-def _all_gather_matmul_back(spec: Spec, saved: Any, ct: Any) -> Any:
-  x, w = saved
-  return _like(_matmul_reduce_scatter(spec.like("matmul_reduce_scatter"), ct, w.T), x), _like(
-    _gathered(spec, x).T @ ct, w
-  )
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _matmul_reduce_scatter(spec: Spec, x: Any, w: Any) -> Any:
-  return bind(x, w, spec)
-
-
-def _matmul_reduce_scatter_back(spec: Spec, saved: Any, ct: Any) -> Any:
-  x, w = saved
-  return _like(_all_gather_matmul(spec.like("all_gather_matmul"), ct, w.T), x), _like(x.T @ _gathered(spec, ct), w)
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _matmul_all_reduce(spec: Spec, x: Any, w: Any) -> Any:
-  return bind(x, w, spec)
-
-
-def _matmul_all_reduce_back(spec: Spec, saved: Any, ct: Any) -> Any:
-  x, w = saved
-  reduced = Spec("all_reduce", spec.axes, spec.groups, spec.members, title=spec.title)
-  if spec.groups is None and _jax.config._check_vma.value:  # what is the same everywhere is so here
-    missing = tuple(axis for axis in spec.axes if axis not in varying(_jax.core.typeof(ct)))
-    ct = lax.pcast(ct, missing, to="varying") if missing else ct
-  else:
-    ct = api.bind(ct, reduced)
-  return _like(ct @ w.T, x), _like(x.T @ ct, w)
-
-
-def _like(ct: Any, x: Any) -> Any:
-  """A derivative of the dtype and variance of what it is for."""
-  ct = ct.astype(x.dtype)
-  if _jax.config._check_vma.value:
-    extra = varying(_jax.core.typeof(ct)) - varying(_jax.core.typeof(x))
-    ct = lax.psum(ct, tuple(extra)) if extra else ct
-  return ct
-
-
-for _f, _back in (
-  (_all_gather_matmul, _all_gather_matmul_back),
-  (_matmul_reduce_scatter, _matmul_reduce_scatter_back),
-  (_matmul_all_reduce, _matmul_all_reduce_back),
-):
-  _f.defvjp(lambda spec, x, w, run=_f: (run(spec, x, w), (x, w)), _back)
-
-
 # --- the primitive -----------------------------------------------------------------------------------------------
 
 fused_p = Primitive("tilewright_fused_collective")
 
 
 def bind(x: Any, w: Any, spec: Spec) -> Any:
-  if _jax.config._check_vma.value:
-    for_both = varying(_jax.core.typeof(x)) | varying(_jax.core.typeof(w)) | frozenset(spec.axes)
-    x, w = (
-      lax.pcast(v, tuple(missing), to="varying") if (missing := for_both - varying(_jax.core.typeof(v))) else v
-      for v in (x, w)
-    )
-  return fused_p.bind(x, w, spec=spec)
+  return fused_p.bind(*same_varying(spec, x, w), spec=spec)
 
 
 @fused_p.def_abstract_eval
@@ -179,6 +111,69 @@ def _(x: Any, w: Any, *, spec: Spec) -> Any:
   if spec.kind == "matmul_all_reduce" and spec.groups is None and varying(x):
     out = out.update(manual_axis_type=x.mat.update(varying=varying(x) - frozenset(spec.axes)))
   return out
+
+
+# --- derivatives and vmap ----------------------------------------------------------------------------------------
+
+
+def _jvp(primals: Any, tangents: Any, *, spec: Spec) -> Any:
+  (x, w), (dx, dw) = primals, tangents
+  out = bind(x, w, spec)
+  found: Any = _jax.ad.Zero(_jax.core.typeof(out).to_tangent_aval())
+  for part in ((dx, w), (x, dw)):
+    if not any(type(v) is _jax.ad.Zero for v in part):
+      found = _jax.ad.add_tangents(found, bind(*part, spec))
+  return out, found
+
+
+def _transpose(ct: Any, x: Any, w: Any, *, spec: Spec) -> list[Any]:
+  """Of the first two each is the other's."""
+  is_x = _jax.ad.is_undefined_primal(x)
+  if type(ct) is _jax.ad.Zero:
+    return [_jax.ad.Zero(x.aval), None] if is_x else [None, _jax.ad.Zero(w.aval)]
+  gathered = lambda y: primitives.bind(y, spec.like("gather")).reshape(-1, *y.shape[1:])
+  match spec.kind:
+    case "all_gather_matmul":
+      found = bind(ct, w.T, spec.like("matmul_reduce_scatter")) if is_x else gathered(x).T @ ct
+    case "matmul_reduce_scatter":
+      found = bind(ct, w.T, spec.like("all_gather_matmul")) if is_x else x.T @ gathered(ct)
+    case _:
+      if spec.groups is None and _jax.config._check_vma.value:  # what is the same everywhere is so here
+        (ct,) = same_varying(spec, ct)
+      else:
+        ct = primitives.bind(ct, Spec("all_reduce", spec.axes, spec.groups, spec.members, title=spec.title))
+      found = ct @ w.T if is_x else x.T @ ct
+  found = found.astype(ct.dtype)
+  return [found, None] if is_x else [None, found]
+
+
+def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
+  """Matrices of which only one differs are one product: x below each other, w beside each other."""
+  (x, w), (dx, dw) = args, dims
+  if dx is not None and dw is not None:
+    return lax.map(lambda xw: bind(xw[0], xw[1], spec), (jnp.moveaxis(x, dx, 0), jnp.moveaxis(w, dw, 0))), 0
+  if dw is not None:
+    w = jnp.moveaxis(w, dw, 1)  # (k, batch, n)
+    out = bind(x, w.reshape(w.shape[0], -1), spec)
+    return out.reshape(out.shape[0], *w.shape[1:]), 1
+  x, members, n = jnp.moveaxis(x, dx, 0), spec.members, w.shape[1]
+  batch, m, k = x.shape
+  match spec.kind:
+    case "all_gather_matmul":
+      out = bind(x.reshape(-1, k), w, spec).reshape(members, batch, m, n)
+      return out.transpose(1, 0, 2, 3).reshape(batch, members * m, n), 0
+    case "matmul_reduce_scatter":
+      rows = x.reshape(batch, members, m // members, k).transpose(1, 0, 2, 3).reshape(-1, k)
+      return bind(rows, w, spec).reshape(batch, m // members, n), 0
+  return bind(x.reshape(-1, k), w, spec).reshape(batch, m, n), 0
+
+
+_jax.ad.primitive_jvps[fused_p] = _jvp
+_jax.ad.primitive_transposes[fused_p] = _transpose
+_jax.batching.primitive_batchers[fused_p] = _batch
+
+
+# --- lowering ----------------------------------------------------------------------------------------------------
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -249,15 +244,7 @@ def _by_xla(x: Any, w: Any, *, spec: Spec) -> Any:
   return lax.psum(x @ w, axes, axis_index_groups=groups)
 
 
-def _lowered(run: Any) -> Any:
-  def body(x: Any, w: Any, *, spec: Spec) -> Any:
-    with _jax.config._check_vma(False):
-      return run(x, w, spec=spec)
-
-  return _jax.mlir.lower_fun(body, multiple_results=False)
-
-
-_lower_cpu, _lower_xla = _lowered(_on_cpu), _lowered(_by_xla)
+_lower_cpu, _lower_xla = (_jax.mlir.lower_fun(without_vma(run), multiple_results=False) for run in (_on_cpu, _by_xla))
 
 
 def _lower(ctx: Any, x: Any, w: Any, *, spec: Spec) -> Any:
@@ -316,12 +303,12 @@ def moe(
   order = jnp.argsort(flat, stable=True)
   tokens = x[order // k]
   counts = jnp.zeros(members * own, jnp.int32).at[flat].add(1).reshape(members, own)
-  sizes, theirs = counts.sum(1), api.bind(counts, spec.like("exchange"))  # theirs: (sender, own expert)
+  sizes, theirs = counts.sum(1), primitives.bind(counts, spec.like("exchange"))  # theirs: (sender, own expert)
   received = theirs.sum(1)
   starts, room = _before(sizes), _before(received)
-  there = api.bind(room[:, None], spec.like("exchange"))[:, 0]  # where each of them puts what comes from us
+  there = primitives.bind(room[:, None], spec.like("exchange"))[:, 0]  # where each of them puts what comes from us
   buffer = jnp.zeros((members * t * k, x.shape[1]), x.dtype)
-  arrived = api.ragged_exchange(tokens, buffer, jnp.stack([starts, sizes, there]), spec)
+  arrived = ragged.bind(tokens, buffer, jnp.stack([starts, sizes, there]), spec)
   # Rows came sorted by sender, then by expert: bring each expert's together.
   expert_of_row = jnp.repeat(
     jnp.tile(jnp.arange(own), members), theirs.reshape(-1), total_repeat_length=buffer.shape[0]
@@ -331,8 +318,8 @@ def moe(
   hidden = activation(lax.ragged_dot(arrived[by_expert], w_in, theirs.sum(0)))
   results = jnp.zeros_like(arrived).at[by_expert].set(lax.ragged_dot(hidden, w_out, theirs.sum(0)).astype(x.dtype))
   results = jnp.where(inside[:, None], results, 0)
-  from_there = api.bind(starts[:, None], spec.like("exchange"))[:, 0]
-  back = api.ragged_exchange(results, jnp.zeros_like(tokens), jnp.stack([room, received, from_there]), spec)
+  from_there = primitives.bind(starts[:, None], spec.like("exchange"))[:, 0]
+  back = ragged.bind(results, jnp.zeros_like(tokens), jnp.stack([room, received, from_there]), spec)
   unsorted = jnp.zeros_like(back).at[order].set(back).reshape(t, k, -1)
   return jnp.sum(unsorted * expert_weights[..., None].astype(x.dtype), axis=1)
 

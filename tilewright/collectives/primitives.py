@@ -59,11 +59,17 @@ def varying(aval: Any) -> frozenset[Any]:
   return frozenset(aval.mat.varying)
 
 
+def same_varying(spec: Spec, *xs: Any) -> list[Any]:
+  """Operands of a collective as values that differ along its axes, and along all along which one of them does."""
+  if not _jax.config._check_vma.value:
+    return list(xs)
+  axes = frozenset(spec.axes).union(*(varying(_jax.core.typeof(x)) for x in xs))
+  missing = [tuple(axis for axis in axes if axis not in varying(_jax.core.typeof(x))) for x in xs]
+  return [lax.pcast(x, m, to="varying") if m else x for x, m in zip(xs, missing)]
+
+
 def bind(x: Any, spec: Spec) -> Any:
-  if _jax.config._check_vma.value:
-    missing = tuple(axis for axis in spec.axes if axis not in varying(_jax.core.typeof(x)))
-    x = lax.pcast(x, missing, to="varying") if missing else x
-  return collective_p.bind(x, spec=spec)
+  return collective_p.bind(*same_varying(spec, x), spec=spec)
 
 
 _ADDS = {"gather": lambda shape, n: (n, *shape), "scatter": lambda shape, n: shape[1:]}
@@ -234,9 +240,9 @@ def _by_xla(x: Any, *, spec: Spec) -> Any:
 
 
 def without_vma(run: Any) -> Any:
-  def body(x: Any, *, spec: Spec) -> Any:
+  def body(*operands: Any, spec: Spec) -> Any:
     with _jax.config._check_vma(False):
-      return run(x, spec=spec)
+      return run(*operands, spec=spec)
 
   return body
 
@@ -294,4 +300,4 @@ def user_line() -> str:
   return str(_jax.source_info_util.summarize(_jax.source_info_util.current()))
 
 
-__all__ = ["Spec", "bind", "collective_p", "log_fallback", "rank", "runs_here", "user_line", "varying"]
+__all__ = ["Spec", "bind", "collective_p", "log_fallback", "rank", "runs_here", "same_varying", "user_line", "varying"]

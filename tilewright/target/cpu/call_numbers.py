@@ -1,6 +1,6 @@
 """Numbers for the calls of a program that several processes run, by which they recognise each other's.
 
-    world = dense<[17592186044416, 1000002000000]> : tensor<2xi64>      the second call that was lowered
+    world = dense<[17592186044416, 1000002000000, 0]> : tensor<3xi64>      the second call that was lowered
 
 Lowering numbers the calls, alike in all processes. But JAX lowers an inner `jit` once however often it is called, and XLA then inlines it
 at each call, so that several calls have one number. They would be told apart by the order in which each device comes to them, which differs
@@ -23,8 +23,8 @@ _CALL = re.compile(rb"(world = \w+<\D{0,8}\d+, )(1\d{12})\b")
 
 
 def attribute(domain: int, number: int) -> np.ndarray:
-  """What a call carries: the domain of its processes, and its number, which has the same number of digits for all calls."""
-  return np.array([domain, _DIGITS + number * _COPIES], np.int64)
+  """What a call carries: the domain of its processes, its number, with as many digits for all calls, and that not all calls are gangs."""
+  return np.array([domain, _DIGITS + number * _COPIES, 0], np.int64)
 
 
 def distinct(module: bytes) -> bytes | None:
