@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import os
 import sys
 import time
@@ -27,7 +26,7 @@ import ml_dtypes
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from tests.support import joined_processes
+from tests.support import child_processes
 from tilewright import collectives
 
 N, COLUMNS = 8, 5
@@ -195,10 +194,30 @@ def main() -> None:
   parser.add_argument("--dtype", action="append", choices=DTYPES)
   parser.add_argument("--split", action="append", choices=list(SPLITS))
   parser.add_argument("--seed", type=int, default=0)
-  joined_processes.add_arguments(parser)
+  parser.add_argument("--processes", type=int, default=1)
+  for private in ("--number", "--port", "--kill"):  # of `child_processes`
+    parser.add_argument(private, type=int, default=-1, help=argparse.SUPPRESS)
   options = parser.parse_args()
-  todo = functools.partial(run, options.dtype or DTYPES, options.split or list(SPLITS), options.seed)
-  raise SystemExit(joined_processes.run(options, todo, "tests.collectives.audit", N))
+  if options.processes > 1 and options.number < 0:
+    devices = f"--xla_force_host_platform_device_count={N // options.processes}"
+    environment = {"XLA_FLAGS": devices, "JAX_PLATFORMS": "cpu"}
+    said = child_processes.run(
+      "tests.collectives.audit", options.processes, *_flags(options), environment=environment, timeout=36_000
+    )
+    print("\n".join(f"process {i}: {line}" for i, text in enumerate(said) for line in text.splitlines()))
+    return
+  if options.number >= 0:
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.distributed.initialize(
+      f"127.0.0.1:{options.port}", options.processes, options.number, heartbeat_timeout_seconds=100
+    )
+  wrong = run(options.dtype or DTYPES, options.split or list(SPLITS), options.seed)
+  raise SystemExit(bool(wrong))
+
+
+def _flags(options: argparse.Namespace) -> list[str]:
+  chosen = [("--dtype", d) for d in options.dtype or ()] + [("--split", s) for s in options.split or ()]
+  return [word for pair in chosen for word in pair] + ["--seed", str(options.seed)]
 
 
 if __name__ == "__main__":

@@ -177,8 +177,8 @@ class Here:
     import jax
     import jax.numpy as jnp
     from jax import lax
-    from tests.support.talking_kernels import permute_right
 
+    from tests.support.communicating_kernels import permute_right
     from tilewright import collectives
 
     def after(products, x):
@@ -241,6 +241,7 @@ class Here:
     else:
       raise AssertionError("no error")
     del os.environ["TILEWRIGHT_TIMEOUT"]
+    self.few()
 
 
 def start(count: int, killed: int = -1, timeout: float = 120, *, quick: bool = False) -> list[str]:

@@ -44,9 +44,12 @@ _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
 _ELSEWHERE = 1.0  # seconds after which devices that wait in another kernel count as stuck there
 _PATIENCE = 2.0  # seconds that a device whose body is over waits for others that may not come at all
 _texts: collections.deque[ctypes.Array] = collections.deque(maxlen=256)  # messages that callers are about to copy
-_since: dict[tuple[int, int, int], float] = {}
-_reported: set[tuple[int, int]] = set()
+_LONGEST_STEP = 2.0  # seconds between two looks that count as waiting
+_since: dict[tuple[int, int, int, int], float] = {}
+_reported: set[tuple[int, int, int]] = set()
+_clock = [time.monotonic(), 0.0]  # when it was last looked at, and what it showed
 _lock = threading.Lock()
+_GANG = -1  # stands for all devices of a gang that wait
 _launcher: list[Linked] = []
 
 
@@ -97,6 +100,7 @@ class Rendezvous:
   name: str
   slots: tuple[Slot, ...]
   domain: int
+  created: int  # nanoseconds: another one may be at the same address later
 
   @property
   def report(self) -> str:
@@ -137,9 +141,10 @@ def _read_rendezvous(address: int, *, look: bool = True) -> Rendezvous:
   count = _word(address + rendezvous_layout.COUNT)
   name = _text(_word(address + rendezvous_layout.NAME))
   found = tuple(_slot(address, d, look=look) for d in range(count))
-  return Rendezvous(
-    address, _word(address + rendezvous_layout.RUN), name, found, _word(address + rendezvous_layout.DOMAIN_OF)
+  run, domain, created = (
+    _word(address + at) for at in (rendezvous_layout.RUN, rendezvous_layout.DOMAIN_OF, rendezvous_layout.CREATED)
   )
+  return Rendezvous(address, run, name, found, domain, created)
 
 
 def own_domain() -> int:
@@ -208,9 +213,17 @@ def _print(text: str) -> None:
   print(f"tilewright: {text}", file=sys.stderr, flush=True)
 
 
-def _waited(rendezvous: Rendezvous, me: int) -> float:
-  """Seconds since a device was first seen in its present wait."""
-  key, now = (rendezvous.address, me, rendezvous.slots[me].waits), time.monotonic()
+def _now() -> float:
+  """Seconds in which this process has run while somebody waited: a process that was stopped has not let others wait in vain."""
+  with _lock:
+    now = time.monotonic()
+    _clock[:] = [now, _clock[1] + min(now - _clock[0], _LONGEST_STEP)]
+    return _clock[1]
+
+
+def _waited(rendezvous: Rendezvous, me: int, waits: int) -> float:
+  """Seconds since a device was first seen in a wait, the so manieth of its rendezvous."""
+  key, now = (rendezvous.address, rendezvous.created, me, waits), _now()
   with _lock:
     if len(_since) > 4096:
       _since.clear()
@@ -313,11 +326,11 @@ def _deadlock_message(address: int, me: int) -> str | None:
     return ended
   rendezvous, elsewhere = _snapshot(address)
   own = rendezvous.slots[me]
-  waited = _waited(rendezvous, me)
+  waited = _waited(rendezvous, me, own.waits)
   limit = watchdog()
   failed = [s for s in rendezvous.slots if s.state == FAILED]
-  if waited >= limit and not failed and (address, own.waits) not in _reported:
-    _reported.add((address, own.waits))
+  if waited >= limit and not failed and (address, rendezvous.created, own.waits) not in _reported:
+    _reported.add((address, rendezvous.created, own.waits))
     _print(f"device {me} has waited for {waited:.0f} s in kernel '{rendezvous.name}':{report(rendezvous, elsewhere)}")
   if own.kind == FOR_END:
     return _may_leave(rendezvous, elsewhere, waited)
@@ -414,13 +427,15 @@ def _look_after_gangs() -> None:
       under_way = _listed(domain)
       for rendezvous in under_way:
         at = rendezvous.address
-        age = time.monotonic() - _word(at + rendezvous_layout.CREATED) * 1e-9
-        is_due = age >= watchdog() and (at, rendezvous.run) not in reported
-        if not _word(at + rendezvous_layout.IS_GANG) or not (is_due or age > timeout()):
+        if not _word(at + rendezvous_layout.IS_GANG):
+          continue
+        age = _waited(rendezvous, _GANG, 0)
+        is_due = age >= watchdog() and (at, rendezvous.created) not in reported
+        if not (is_due or age > timeout()):
           continue
         said = _of_gang(rendezvous, age, under_way)
         if is_due:
-          reported.add((at, rendezvous.run))
+          reported.add((at, rendezvous.created))
           _print(said)
         if age > timeout():
           unlink(at)
