@@ -118,6 +118,15 @@ def parser() -> argparse.ArgumentParser:
 
   from tilewright.cli.schedule_arguments import add_arguments
 
+  collectives = commands.add_parser(
+    "collectives", help="predict all-reduces and products beside collectives, on machines that are not here"
+  )
+  collectives.add_argument("--bytes", metavar="N", type=_count, help="explain an all-reduce of so many bytes instead")
+  collectives.add_argument("--devices", metavar="N", type=_count, default=8, help="(default: %(default)s)")
+  collectives.add_argument(
+    "--hardware", default="h100", help="a device of the cost model, or cpu (default: %(default)s)"
+  )
+
   add_arguments(commands.add_parser("schedule", help="order the instructions of an HLO module, and show why"))
   return top
 
