@@ -120,8 +120,12 @@ def cases(name: str, split: str, x: np.ndarray) -> list[Case]:
   ) -> None:
     found.append(Case(f"{title} of {name}, {split}", lambda x: f(x, *args, **options), expected))
 
+  def zeros(*shape: int) -> np.ndarray:
+    """NaN, as `jnp.zeros` gives, of formats without a zero."""
+    return np.zeros(shape).astype(x.dtype)
+
   def padded(parts: np.ndarray) -> np.ndarray:
-    return np.concatenate([parts, np.zeros((width - len(parts), *parts.shape[1:]), parts.dtype)])
+    return np.concatenate([parts, zeros(width - len(parts), *parts.shape[1:])])
 
   for op in reductions(name):
     of_group = lambda d, op=op: reduced(x[group_of(d)], op, name)
@@ -135,7 +139,7 @@ def cases(name: str, split: str, x: np.ndarray) -> list[Case]:
   case("broadcast", collectives.broadcast, lambda d: x[group_of(d)[0]], source=0, **common)
   if given is None:
     perm = {3: 0, 1: 3, 0: 5}  # from: to
-    sent = lambda d: next((x[a] for a, b in perm.items() if b == d), np.zeros_like(x[0]))
+    sent = lambda d: next((x[a] for a, b in perm.items() if b == d), zeros(*x[0].shape))
     case("permute", collectives.permute, sent, axis_name="x", perm=list(perm.items()))
   return found
 

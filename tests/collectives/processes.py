@@ -236,7 +236,7 @@ class Here:
     except Exception as e:
       said = str(e)
       assert f"in kernel '{own} over ('x',) at" in said, said
-      assert "has not come; it is in another program" in said or "has not come; the last kernel" in said, said
+      assert "has not come; it is in another run of a program" in said or "has not come; the last kernel" in said, said
       assert f"kernel '{other} over ('x',) at" in said or f"is '{other} over ('x',) at" in said, said
     else:
       raise AssertionError("no error")

@@ -49,6 +49,10 @@ _since: dict[tuple[int, int, int, int], float] = {}
 _reported: set[tuple[int, int, int]] = set()
 _clock = [time.monotonic(), 0.0]  # when it was last looked at, and what it showed
 _lock = threading.Lock()
+_RUN_AHEAD = (
+  " Two runs wait for each other here: XLA takes 32 runs for each CPU device, and starts them on as many threads as processors, so "
+  "a program that runs ahead of it may stop. Call jax.block_until_ready on a result every 30 steps."
+)
 _GANG = -1  # stands for all devices of a gang that wait
 _launcher: list[Linked] = []
 
@@ -303,7 +307,7 @@ def _elsewhere_said(rendezvous: Rendezvous, device: int, others: list[Rendezvous
       if slot.state == IN_BODY:
         line = slot.where.split(" ")[0]
         waits = f", and waits at {slot.where}" if line and line not in other.name else ""
-        return f"; it is in another program, in kernel '{other.name}'{waits}"
+        return f"; it is in another run of a program, in kernel '{other.name}'{waits}"
   last = history(None, rendezvous.domain).get(device)
   return f"; the last kernel that talks it came to is '{last[-1]}'" if last else ""
 
@@ -457,6 +461,18 @@ def _of_gang(rendezvous: Rendezvous, age: float, under_way: list[Rendezvous]) ->
   return (
     f"{who} waited for {age:.0f} s in '{rendezvous.name}' for devices that have not come to it: {', '.join(map(str, missing))}."
     f"{lines}{_divergence(rendezvous)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many seconds to wait."
+    f"{_RUN_AHEAD if _runs_wait_for_each_other(rendezvous, under_way) else ''}"
+  )
+
+
+def _runs_wait_for_each_other(rendezvous: Rendezvous, under_way: list[Rendezvous]) -> bool:
+  """Whether a device that has not come waits in another run, for one that has."""
+  missing = {s.device for s in rendezvous.slots if s.state == ABSENT}
+  return any(
+    other.run != rendezvous.run
+    and any(s.device in missing and s.state == IN_BODY for s in other.slots)
+    and any(s.device not in missing and s.state == ABSENT for s in other.slots)
+    for other in under_way
   )
 
 
