@@ -1,4 +1,4 @@
-"""How long a wait between devices is taken to last, and whether two runs wait for each other."""
+"""How long a wait between devices is taken to last, and what may be the reason."""
 
 from __future__ import annotations
 
@@ -50,16 +50,22 @@ def test_time_in_which_the_process_was_stopped_is_no_waiting(clock):
   assert waited(rendezvous(5)) <= deadlocks._LONGEST_STEP
 
 
-def gang(run: int, *, came: tuple[int, ...]) -> deadlocks.Rendezvous:
-  states = [deadlocks.IN_BODY if d in came else deadlocks.ABSENT for d in range(4)]
+def gang(*, came: tuple[int, ...]) -> deadlocks.Rendezvous:
+  states = [deadlocks.IN_BODY if d in came else deadlocks.ABSENT for d in range(3)]
   slots = tuple(deadlocks.Slot(d, state, 0, "", 0, 0, 1, "", -1) for d, state in enumerate(states))
-  return deadlocks.Rendezvous(address=64 * run, run=run, name="all_reduce", slots=slots, domain=0, created=run)
+  return deadlocks.Rendezvous(address=64, run=7, name="all_reduce", slots=slots, domain=0, created=1)
 
 
 @pytest.mark.parametrize(
-  ("came_to_other", "expected"), [((3,), True), ((2, 3), True), ((0, 1, 2), False), ((), False), ((0, 1, 2, 3), False)]
+  ("earlier", "now", "expected"),
+  [
+    ({2: ["all_reduce"]}, {}, True),  # was here before, and is not in this run yet
+    ({2: ["all_gather"]}, {}, False),
+    ({}, {}, False),
+    ({2: ["all_reduce"]}, {2: ["all_gather"]}, False),  # this run of it went another way
+  ],
 )
-def test_runs_wait_for_each_other_if_each_lacks_a_device_that_the_other_has(came_to_other, expected):
-  own, other = gang(1, came=(0, 1, 2)), gang(2, came=came_to_other)
-  assert deadlocks._runs_wait_for_each_other(own, [own, other]) == expected
-  assert deadlocks._runs_wait_for_each_other(own, [own]) is False
+def test_a_device_that_was_here_in_an_earlier_run_may_have_no_thread(monkeypatch, earlier, now, expected):
+  of_all = {d: earlier.get(d, []) + now.get(d, []) for d in (*earlier, *now)}
+  monkeypatch.setattr(deadlocks, "history", lambda run, domain: of_all if run is None else now)
+  assert deadlocks._may_have_run_ahead(gang(came=(0, 1)), []) is expected

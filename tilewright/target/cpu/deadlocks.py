@@ -50,8 +50,8 @@ _reported: set[tuple[int, int, int]] = set()
 _clock = [time.monotonic(), 0.0]  # when it was last looked at, and what it showed
 _lock = threading.Lock()
 _RUN_AHEAD = (
-  " Two runs wait for each other here: XLA takes 32 runs for each CPU device, and starts them on as many threads as processors, so "
-  "a program that runs ahead of it may stop. Call jax.block_until_ready on a result every 30 steps."
+  " XLA takes 32 runs for each CPU device and starts them on as many threads as processors: a program that is called more often before its "
+  "results are waited for may stop like this, and jax.block_until_ready every 30 calls keeps it going."
 )
 _GANG = -1  # stands for all devices of a gang that wait
 _launcher: list[Linked] = []
@@ -461,19 +461,18 @@ def _of_gang(rendezvous: Rendezvous, age: float, under_way: list[Rendezvous]) ->
   return (
     f"{who} waited for {age:.0f} s in '{rendezvous.name}' for devices that have not come to it: {', '.join(map(str, missing))}."
     f"{lines}{_divergence(rendezvous)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many seconds to wait."
-    f"{_RUN_AHEAD if _runs_wait_for_each_other(rendezvous, under_way) else ''}"
+    f"{_RUN_AHEAD if _may_have_run_ahead(rendezvous, under_way) else ''}"
   )
 
 
-def _runs_wait_for_each_other(rendezvous: Rendezvous, under_way: list[Rendezvous]) -> bool:
-  """Whether a device that has not come waits in another run, for one that has."""
-  missing = {s.device for s in rendezvous.slots if s.state == ABSENT}
-  return any(
-    other.run != rendezvous.run
-    and any(s.device in missing and s.state == IN_BODY for s in other.slots)
-    and any(s.device not in missing and s.state == ABSENT for s in other.slots)
-    for other in under_way
-  )
+def _may_have_run_ahead(rendezvous: Rendezvous, under_way: list[Rendezvous]) -> bool:
+  """Whether the devices that have not come were here in an earlier run, and none is known to be elsewhere in this one."""
+  missing = [s.device for s in rendezvous.slots if s.state == ABSENT]
+  if any(_other_rendezvous_of(rendezvous, d, under_way) for d in missing):
+    return False
+  this_run, all_runs = history(rendezvous.run, rendezvous.domain), history(None, rendezvous.domain)
+  name = rendezvous.name[: rendezvous_layout.HISTORY_NAME]
+  return all(d not in this_run and name in all_runs.get(d, ()) for d in missing)
 
 
 @functools.cache
