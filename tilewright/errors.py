@@ -85,7 +85,7 @@ class KernelReturnError(TilewrightError, ValueError):
 # --- what a kernel body does -------------------------------------------------------------------------------------
 
 
-class RefTypeError(TilewrightError, TypeError):
+class RefTypeError(TilewrightError, TypeError, ValueError):
   """Something that must be a ref of a certain kind is not."""
 
 

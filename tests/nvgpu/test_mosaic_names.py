@@ -166,7 +166,7 @@ def test_a_union_is_as_large_as_its_largest_tree():
   assert plgpu.RefUnion(smem((4,), F32), [smem((8,), F32), smem((4,), BF16)]).shape == (40,)
   assert plgpu.RefUnion(smem((64, 3), jnp.int4), smem((1,), F32)).shape == (96,)
   assert plgpu.RefUnion(tmem((128, 4), F32), tmem((128, 8), F32)).shape == (128, 8)
-  with pytest.raises(NotImplementedError, match="one memory space"):
+  with pytest.raises(NotImplementedError, match="must have the same memory space"):
     plgpu.RefUnion(smem((4,), F32), tmem((128, 8), F32))
   with pytest.raises(ValueError, match="2D"):
     tmem((128,), F32)
@@ -316,8 +316,8 @@ def test_what_cannot_be_says_so_where_it_is_used():
 
 
 def test_parameters_that_do_not_go_together_are_errors():
-  with pytest.raises(ValueError, match="go together"):
+  with pytest.raises(ValueError, match="Either both profile_space and profile_dir"):
     plgpu.CompilerParams(profile_space=16)
   late = plgpu.BlockSpec((8,), lambda i: (i,), delay_release=2)
-  with pytest.raises(ValueError, match="more than any delay_release, 2, got 2"):
+  with pytest.raises(ValueError, match="greater than all delay_release values, of which 2 is the largest, got 2"):
     plgpu.emit_pipeline(lambda index, x_ref: None, grid=(4,), in_specs=[late], max_concurrent_steps=2)

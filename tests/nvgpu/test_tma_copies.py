@@ -269,8 +269,8 @@ def test_ptxas_assembles_copies_and_registers(arch):
 @pytest.mark.parametrize(
   "make, message",
   [
-    (lambda: exchange((36, "decrease")), "n: expected a multiple of 8 from 24 to 256, got 36"),
-    (lambda: exchange((264, "increase")), "n: expected a multiple of 8 from 24 to 256, got 264"),
+    (lambda: exchange((36, "decrease")), "n must be a positive multiple of 8, from 24 to 256, got 36"),
+    (lambda: exchange((264, "increase")), "n must be a positive multiple of 8, from 24 to 256, got 264"),
     (
       lambda: exchange((240, "increase")),
       r"(?s)test_tma_copies\.py.*set_max_registers\(240.*in warpgroup 0.*begins with 168.*warpgroup 1 keeps 168.*176 are left",

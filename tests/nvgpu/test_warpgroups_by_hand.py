@@ -184,7 +184,7 @@ def test_operands_may_be_several_tiles_wide_and_products_left_running(columns, r
 
 def test_blocks_that_are_given_back_late_need_more_slots():
   program = functools.partial(pipelined_matmul, running=2, max_concurrent_steps=2)
-  with pytest.raises(errors.TilewrightError, match="more than any delay_release, 2, got 2"):
+  with pytest.raises(errors.TilewrightError, match="max_concurrent_steps must be greater than delay_release, 2, got 2"):
     jax.eval_shape(program, S((128, 192), BF16), S((192, 64), BF16))
 
 
@@ -384,7 +384,10 @@ def test_a_check_that_fails_ends_the_others_too():
     ),
     (lambda: jax.jit(kernel(lambda o, s: None, plgpu.SemaphoreType.REGULAR)).lower(), "Use plgpu.Barrier"),
     (lambda: jax.jit(kernel(lambda o, b: plgpu.barrier_wait(b), plgpu.Barrier(num_barriers=2))).lower(), "barrier.at"),
-    (lambda: jax.jit(kernel(lambda o, s: plgpu.barrier_wait(s), plgpu.SMEM((), F32))).lower(), "expected a barrier"),
+    (
+      lambda: jax.jit(kernel(lambda o, s: plgpu.barrier_wait(s), plgpu.SMEM((), F32))).lower(),
+      "barrier must be a SMEM reference",
+    ),
   ],
 )
 def test_mistakes_are_named(make, message):

@@ -494,7 +494,7 @@ def test_buffers_are_counted_from_one():
 def test_helpers_check_their_arguments():
   with pytest.raises(errors.ShapeMismatchError, match=r"`a` and `b` must be 2D arrays, got shapes \(3,\) and \(3,\)"):
     triton.dot(np.ones(3), np.ones(3))
-  with pytest.raises(errors.ShapeMismatchError, match="only one of allow_tf32 and precision"):
+  with pytest.raises(errors.ShapeMismatchError, match="Only one of allow_tf32 and precision"):
     triton.dot(np.ones((2, 2)), np.ones((2, 2)), allow_tf32=True, precision="highest")
   with pytest.raises(errors.ShapeMismatchError, match="contracted dimensions differ"):
     triton.dot(np.ones((2, 3)), np.ones((2, 3)))

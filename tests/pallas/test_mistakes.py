@@ -227,7 +227,7 @@ CALLS = {
   "a copy in the other direction": (
     on_gpu(lambda a, o, s, b: plgpu.copy_gmem_to_smem(s, o, b), smem(), plgpu.Barrier()),
     errors.MemorySpaceError,
-    rf"copy_gmem_to_smem: src lies in SMEM. The order is .*plgpu.copy_smem_to_gmem.*{HERE}",
+    rf"copy_gmem_to_smem: src must be a GMEM reference, but lies in SMEM. The order is .*plgpu.copy_smem_to_gmem.*{HERE}",
   ),
   "a product into shared memory": (
     on_gpu(lambda a, o, s: plgpu.wgmma(s, s, s), smem()),

@@ -58,7 +58,9 @@ class Swizzle:
 
   def __post_init__(self) -> None:
     if self.swizzle not in (_NO_SWIZZLE, *(s for s in SWIZZLES if s)):
-      raise errors.LayoutError(f"swizzle: expected 16 (none), 32, 64 or 128 bytes, got {self.swizzle}.")
+      raise errors.LayoutError(
+        f"swizzle: Swizzle {self.swizzle} is not supported. Only 32, 64 and 128 bytes are accepted, and 16, which is none."
+      )
 
 
 Transform: TypeAlias = Tiling | Transpose | Swizzle

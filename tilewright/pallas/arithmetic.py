@@ -67,7 +67,7 @@ def dot(
   """
   if allow_tf32 is not None:
     if precision is not None:
-      raise errors.ShapeMismatchError("pl.dot: only one of allow_tf32 and precision can be specified.")
+      raise errors.ShapeMismatchError("pl.dot: Only one of allow_tf32 and precision can be specified.")
     precision = lax.Precision.HIGH if allow_tf32 else lax.Precision.HIGHEST
   a, b = jnp.asarray(a), jnp.asarray(b)
   if a.ndim != 2 or b.ndim != 2:

@@ -369,7 +369,8 @@ def atomic_cas(ref: Any, cmp: Any, val: Any) -> jax.Array:
   cmp, val = jnp.asarray(cmp, view.dtype), jnp.asarray(val, view.dtype)
   if cmp.shape != () or val.shape != () or view.shape != ():
     raise errors.ShapeMismatchError(
-      f"atomic_cas: ref, cmp and val must be scalars, got shapes {view.shape}, {cmp.shape} and {val.shape}."
+      "atomic_cas: cmp and val must have identical dtypes and shapes, those of a scalar ref; got shapes "
+      f"{view.shape}, {cmp.shape} and {val.shape}."
     )
   flat, tree = _jax.flatten((view, cmp, val))
   return atomic_cas_p.bind(*flat, tree=tree)

@@ -179,7 +179,47 @@ def fetch_and_add(x_ref: Any, value: Any, *, subcore_id: Any) -> jax.Array:
 
 def addupdate(ref: Any, x: jax.Array) -> None:
   """Atomically add an array to a ref of its shape."""
+  _check_values("addupdate", ref, x, ref.shape)
   primitives.atomic_add(ref, (), x)
+
+
+def _check_mask(what: str, mask: Any, shape: tuple[int, ...]) -> None:
+  if mask is None:
+    return
+  if mask.dtype != jnp.bool_:
+    raise errors.KernelTypeError(
+      f"plsc.{what}: mask.dtype={mask.dtype} is not a boolean dtype. Compare first, as in x < n."
+    )
+  if tuple(mask.shape) != tuple(shape):
+    raise errors.ShapeMismatchError(
+      f"plsc.{what}: mask.shape={tuple(mask.shape)} does not match the expected shape {tuple(shape)}."
+    )
+
+
+def _check_elements(what: str, ref: Any, indices: Sequence[Any], mask: Any, x: Any = None) -> tuple[Any, ...]:
+  """Indices for elements of a ref, an integer array for each dimension, and a mask and values of the shape of what they select."""
+  found = tuple(indices)
+  if len(found) != ref.ndim:
+    raise errors.ShapeMismatchError(
+      f"plsc.{what}: The number of indices does not match ref.ndim={ref.ndim}: expected one for each dimension, got {len(found)}."
+    )
+  for index in found:
+    if not jnp.issubdtype(jnp.result_type(index), jnp.integer):
+      raise errors.KernelTypeError(f"plsc.{what}: indices must be integers, got {jnp.result_type(index)}.")
+  shape = jnp.broadcast_shapes(*(jnp.shape(index) for index in found))
+  _check_mask(what, mask, shape)
+  if x is not None:
+    _check_values(what, ref, x, shape)
+  return found
+
+
+def _check_values(what: str, ref: Any, x: Any, shape: tuple[int, ...]) -> None:
+  if x.dtype != ref.dtype:
+    raise errors.KernelTypeError(f"plsc.{what}: val.dtype={x.dtype} != ref.dtype={ref.dtype}; convert it with astype.")
+  if tuple(x.shape) != tuple(shape):
+    raise errors.ShapeMismatchError(
+      f"plsc.{what}: x.shape={tuple(x.shape)} does not match expected shape {tuple(shape)}."
+    )
 
 
 def _positions(mask: jax.Array) -> tuple[Any, ...]:
@@ -189,41 +229,51 @@ def _positions(mask: jax.Array) -> tuple[Any, ...]:
 
 def load_expanded(ref: Any, *, mask: jax.Array) -> jax.Array:
   """The n-th true element of `mask` gets `ref[n]`; the others get zero, which callers should not rely on."""
+  _check_mask("load_expanded", mask, mask.shape)
   return primitives.load(ref, _positions(mask), mask=mask, other=jnp.zeros(mask.shape, ref.dtype))
 
 
 def store_compressed(ref: Any, x: jax.Array, *, mask: jax.Array) -> None:
   """Write the elements of `x` where `mask` is true to `ref[0]`, `ref[1]` and so on."""
+  _check_mask("store_compressed", mask, x.shape)
+  _check_values("store_compressed", ref, x, mask.shape)
   primitives.store(ref, _positions(mask), x, mask=mask)
 
 
 def addupdate_compressed(ref: Any, x: jax.Array, *, mask: jax.Array) -> None:
   """Atomically add the elements of `x` where `mask` is true to `ref[0]`, `ref[1]` and so on."""
+  _check_mask("addupdate_compressed", mask, x.shape)
+  _check_values("addupdate_compressed", ref, x, mask.shape)
   primitives.atomic_add(ref, _positions(mask), x, mask=mask)
 
 
 def load_gather(ref: Any, indices: Sequence[jax.Array], *, mask: jax.Array | None = None) -> jax.Array:
   """The elements of a ref at indices, an array for each of its dimensions; where a `mask` is false, zero."""
+  at = _check_elements("load_gather", ref, indices, mask)
   if mask is None:
-    return primitives.load(ref, tuple(indices))
-  return primitives.load(ref, tuple(indices), mask=mask, other=jnp.zeros(mask.shape, ref.dtype))
+    return primitives.load(ref, at)
+  return primitives.load(ref, at, mask=mask, other=jnp.zeros(mask.shape, ref.dtype))
 
 
 def store_scatter(ref: Any, indices: Sequence[jax.Array], x: jax.Array, *, mask: jax.Array | None = None) -> None:
   """Write an array to a ref at indices, an array for each dimension of the ref; only where a `mask` is true."""
-  primitives.store(ref, tuple(indices), x, mask=mask)
+  primitives.store(ref, _check_elements("store_scatter", ref, indices, mask, x), x, mask=mask)
 
 
 def addupdate_scatter(ref: Any, indices: Sequence[jax.Array], x: jax.Array, *, mask: jax.Array | None = None) -> None:
   """Atomically add an array to a ref at indices, where repeated indices accumulate; only where a `mask` is true."""
-  primitives.atomic_add(ref, tuple(indices), x, mask=mask)
+  primitives.atomic_add(ref, _check_elements("addupdate_scatter", ref, indices, mask, x), x, mask=mask)
 
 
 # --- values ------------------------------------------------------------------------------------------------------
 
 
 def _spread(value: jax.Array, x: jax.Array, reduce: int) -> jax.Array:
-  if x.ndim != 1 or x.dtype != jnp.bool_ or x.size % reduce:
+  if x.dtype != jnp.bool_:
+    raise errors.KernelTypeError(
+      f"Mask all-reduce only supports bool arrays, got {x.dtype}. Compare first, as in x > 0."
+    )
+  if x.ndim != 1 or x.size % reduce:
     raise errors.ShapeMismatchError(
       f"expected booleans of one dimension that reduce={reduce} divides, got {x.dtype}{list(x.shape)}."
     )
@@ -257,11 +307,13 @@ def bitcast(x: jax.Array, dtype: Any) -> jax.Array:
 
 def cumsum(x: jax.Array, *, mask: jax.Array | None = None) -> jax.Array:
   """Running sums along the last axis, of the elements for which a `mask` is true."""
+  _check_mask("cumsum", mask, x.shape)
   return lax.cumsum(x if mask is None else jnp.where(mask, x, jnp.zeros((), x.dtype)), axis=x.ndim - 1)
 
 
 def cummax(x: jax.Array, *, mask: jax.Array | None = None) -> jax.Array:
   """Running maxima along the last axis, of the elements for which a `mask` is true; before the first of them, `x` itself."""
+  _check_mask("cummax", mask, x.shape)
   axis = x.ndim - 1
   if mask is None:
     return lax.cummax(x, axis=axis)
@@ -275,6 +327,7 @@ def scan_count(x: jax.Array, mask: jax.Array | None = None) -> tuple[jax.Array, 
 
   Elements for which a `mask` is false do not count: their number is one, and they are not a last occurrence.
   """
+  _check_mask("scan_count", mask, x.shape)
   size = x.size
   counted = jnp.ones(x.shape, jnp.bool_) if mask is None else mask
   same = (x[:, None] == x[None, :]) & counted[:, None] & counted[None, :]
@@ -291,6 +344,9 @@ def sort_key_val(
 
   With a mask, gives the mask of the results too.
   """
+  if jnp.shape(values) != keys.shape:
+    raise errors.ShapeMismatchError(f"plsc.sort_key_val: values shape {jnp.shape(values)} must be {keys.shape}.")
+  _check_mask("sort_key_val", mask, keys.shape)
   flip = (lambda v: lax.rev(v, (0,))) if descending else (lambda v: v)
   if mask is None:
     return tuple(flip(v) for v in lax.sort((flip(keys), flip(values)), num_keys=1))
@@ -331,6 +387,10 @@ def _other_width(dtype: Any, preferred: Any, table: dict[str, str], what: str, r
 
 def pack(a: jax.Array, b: jax.Array, /, *, format: PackFormat, preferred_element_type: Any = None) -> jax.Array:
   """Two vectors as one of twice as many elements, of half the width."""
+  if a.dtype != b.dtype:
+    raise errors.KernelTypeError(f"plsc.pack: Packed arrays must have the same dtype, got {a.dtype} and {b.dtype}.")
+  if a.shape != b.shape:
+    raise errors.ShapeMismatchError(f"plsc.pack: Packed arrays must have the same shape, got {a.shape} and {b.shape}.")
   dtype = _other_width(a.dtype, preferred_element_type, _NARROW, "pack", 0.5)
   axis = a.ndim if format is PackFormat.INTERLEAVED else a.ndim - 1
   parts = [v.astype(dtype) for v in (a, b)]

@@ -270,3 +270,73 @@ def test_ignored_indices_stand_alone() -> None:
 
   with pytest.raises(errors.UnsupportedFeatureError, match="ignored_value, the indices must be one-dimensional"):
     run_gather(body, S((6, 4), jnp.float32), PLACES, False)
+
+
+# --- mistakes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+  "f, builtin, message",
+  [
+    (lambda x, o: plsc.cumsum(x[...], mask=x[...]), TypeError, "mask.dtype=int32 is not a boolean dtype"),
+    (lambda x, o: plsc.cumsum(x[...], mask=jnp.ones(3, bool)), ValueError, r"mask.shape=\(3,\)"),
+    (lambda x, o: plsc.all_reduce_ffs(x[...]), TypeError, "Mask all-reduce only supports bool arrays, got int32"),
+    (lambda x, o: plsc.load_gather(x, [x[...].astype(jnp.float32)]), TypeError, "indices must be integers"),
+    (
+      lambda x, o: plsc.load_gather(x, [x[...], x[...]]),
+      ValueError,
+      "The number of indices does not match ref.ndim=1",
+    ),
+    (
+      lambda x, o: plsc.load_gather(x, [x[...]], mask=jnp.ones(3, bool)),
+      ValueError,
+      r"mask.shape=\(3,\) does not match the expected shape \(8,\)",
+    ),
+    (
+      lambda x, o: plsc.store_scatter(o, [x[...]], jnp.zeros(3, jnp.int32)),
+      ValueError,
+      r"x.shape=\(3,\) does not match expected shape \(8,\)",
+    ),
+    (
+      lambda x, o: plsc.addupdate_scatter(o, [x[...]], jnp.zeros(8, jnp.float32)),
+      TypeError,
+      "val.dtype=float32 != ref.dtype=int32",
+    ),
+    (lambda x, o: plsc.addupdate(o, jnp.zeros(8, jnp.float32)), TypeError, "val.dtype=float32 != ref.dtype=int32"),
+    (lambda x, o: plsc.store_compressed(o, x[...], mask=jnp.ones(3, bool)), ValueError, r"mask.shape=\(3,\)"),
+    (
+      lambda x, o: plsc.pack(x[...], x[...].astype(jnp.float32), format=plsc.PackFormat.INTERLEAVED),
+      TypeError,
+      "Packed arrays must have the same dtype, got int32 and float32",
+    ),
+    (
+      lambda x, o: plsc.pack(x[...], x[:4], format=plsc.PackFormat.INTERLEAVED),
+      ValueError,
+      "Packed arrays must have the same shape",
+    ),
+    (lambda x, o: plsc.sort_key_val(x[...], x[:4]), ValueError, r"values shape \(4,\) must be \(8,\)"),
+  ],
+)
+def test_operands_that_do_not_fit_are_refused(f: Any, builtin: Any, message: str) -> None:
+  def body(x: Any, o: Any) -> None:
+    f(x, o)
+
+  with pytest.raises(builtin, match=message):
+    jax.jit(pl.pallas_call(body, S((8,), jnp.int32))).lower(X)
+
+
+@MODES
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="GPUs refuse cores that signal each other")
+def test_a_counter_is_that_of_a_subcore_with_a_known_number(interpret: Any) -> None:
+  """The old values of all additions are different, whatever their order; the subcore is given as a Python number."""
+
+  def body(o: Any, count: Any) -> None:
+    s = lax.axis_index("s")
+    count[0] = 0
+    plsc.subcore_barrier()
+    o[s] = plsc.fetch_and_add(count.at[0], 2, subcore_id=1)
+
+  found = pl.kernel(
+    body, S((4,), jnp.int32), mesh=subcores(1, 4), scratch_types=[pltpu.SMEM((1,), jnp.int32)], interpret=interpret
+  )()
+  assert sorted(np.asarray(found)) == [0, 2, 4, 6]

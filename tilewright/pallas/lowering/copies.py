@@ -19,6 +19,7 @@ from tilewright.pallas.lowering.keys import with_words, words_of
 from tilewright.pallas.lowering.memory import leaves
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.pallas.lowering.views import NDIndexer, View
+from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.ir import Block, Value
 
@@ -151,7 +152,8 @@ def _dma_start(ctx: Context, *flat: Value, tree: Any, device_id_type: Any, prior
 @rule("fetch_and_add")
 def _fetch_and_add(ctx: Context, *flat: Value, tree: Any) -> Value:
   """Atomic for other cores: cores are coroutines that switch only at waits, and this rule has none."""
-  view, value, core = leaves(tree, flat)
+  view, _, core = leaves(tree, flat)
+  _, value, _ = _jax.unflatten(tree, flat)  # a tile, also where it is constant
   found: list[Value] = []
 
   def add(end: End) -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
+from tilewright import errors
 from tilewright.pallas import primitives
 
 
 def _without_result(operation: Callable[..., Any]) -> Callable[[Any, Any], None]:
   def atomic(ref: Any, val: Any) -> None:
+    if primitives.is_ref(ref) and not (aval := jax.typeof(val)).weak_type and aval.dtype != ref.dtype:
+      raise errors.ShapeMismatchError(
+        f"plgpu.{operation.__name__}: Invalid dtype: the ref holds {ref.dtype}, but the value is {aval.dtype}; convert it with astype."
+      )
     operation(ref, ..., val)
 
   atomic.__name__ = atomic.__qualname__ = operation.__name__

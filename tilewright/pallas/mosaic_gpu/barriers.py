@@ -58,10 +58,11 @@ class Barrier:
 
   def __post_init__(self) -> None:
     if not hasattr(self.num_arrivals, "__index__") or self.num_arrivals < 1:
-      raise errors.GridError(f"Barrier: num_arrivals: expected 1 or more, got {self.num_arrivals}.")
+      raise errors.GridError(f"Barrier: num_arrivals: Num arrivals must be at least 1, but got {self.num_arrivals}.")
     counts = self.num_barriers if isinstance(self.num_barriers, Sequence) else (self.num_barriers,)
     if not all(hasattr(n, "__index__") and n > 0 for n in counts):
       raise errors.GridError(f"Barrier: num_barriers: expected 1 or more, got {self.num_barriers}.")
+    object.__setattr__(self, "num_barriers", tuple(counts))
 
   def get_array_aval(self) -> Any:
     return self.memory().get_array_aval()
@@ -71,8 +72,8 @@ class Barrier:
 
   def memory(self, axes: tuple[str, ...] = (), *, of_leader: bool = False) -> Any:
     """The allocation; with `axes`, for CTAs of a cluster that arrive at each other's barriers, or all at the first CTA's (`of_leader`)."""
-    shape = (self.num_barriers,) if isinstance(self.num_barriers, int) else tuple(self.num_barriers)
-    return memory_ref(shape, BlockBarrier(self.num_arrivals, axes, of_leader), _BarrierMemory())
+    assert isinstance(self.num_barriers, tuple)
+    return memory_ref(self.num_barriers, BlockBarrier(self.num_arrivals, axes, of_leader), _BarrierMemory())
 
 
 def check_barrier(what: str, barrier: Any) -> Any:
@@ -80,6 +81,15 @@ def check_barrier(what: str, barrier: Any) -> Any:
   if not is_ref(barrier):
     raise errors.RefTypeError(f"plgpu.{what}: barrier: expected a ref or a view of one, got {describe_value(barrier)}.")
   is_one = lambda dtype: isinstance(dtype, BlockBarrier)
+  if not is_one(barrier.dtype):
+    raise errors.MemorySpaceError(
+      f"plgpu.{what}: barrier must be a SMEM reference to a barrier, got a ref of {barrier.dtype}. Allocate one with plgpu.Barrier()."
+    )
+  if math.prod(barrier.shape) != 1:
+    raise errors.ShapeMismatchError(
+      f"plgpu.{what}: Attempting to operate on barrier without indexing, but `num_barriers = {math.prod(barrier.shape)}`. "
+      "Pick one with barrier.at[i]."
+    )
   return semaphores.view_of_one(barrier, f"plgpu.{what}: barrier", is_one, "barrier", "plgpu.Barrier()")
 
 

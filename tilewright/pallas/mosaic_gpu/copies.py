@@ -56,7 +56,9 @@ def check_refs(what: str, **refs: Any) -> None:
   """Arguments that must be refs, or views of them."""
   for name, ref in refs.items():
     if not primitives.is_ref(ref):
-      raise errors.RefTypeError(f"plgpu.{what}: {name}: expected a ref or a view of one, got {describe_value(ref)}.")
+      raise errors.RefTypeError(
+        f"plgpu.{what}: {name}: expected a ref or a view of one, got {describe_value(ref)}. Can only call `{what}` on a `Ref`."
+      )
 
 
 def space_of(ref: Any) -> str:
@@ -72,7 +74,8 @@ def check_spaces(what: str, src: Any, dst: Any) -> None:
   for name, ref, space in zip(("src", "dst"), (src, dst), wrong):
     if space_of(ref).startswith(space):
       raise errors.MemorySpaceError(
-        f"plgpu.{what}: {name} lies in {space.upper()}. The order is {what}(src, dst, ...); for the other direction there is "
+        f"plgpu.{what}: {name} must be a {'GMEM' if space == 'smem' else 'SMEM'} reference, but lies in {space.upper()}. "
+        f"The order is {what}(src, dst, ...); for the other direction there is "
         f"plgpu.{'copy_smem_to_gmem' if what == 'copy_gmem_to_smem' else 'copy_gmem_to_smem'}."
       )
 
@@ -80,9 +83,14 @@ def check_spaces(what: str, src: Any, dst: Any) -> None:
 def check_ends(what: str, src: Any, dst: Any) -> None:
   """The two ends of a copy are refs of one shape and dtype."""
   check_refs(what, src=src, dst=dst)
-  if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
+  if src.dtype != dst.dtype:
     raise errors.ShapeMismatchError(
-      f"plgpu.{what}: src and dst must have the same shape and dtype, got {src.dtype}{list(src.shape)} and {dst.dtype}{list(dst.shape)}."
+      f"plgpu.{what}: Expected dtypes to match but src had type {src.dtype} and dst had type {dst.dtype}."
+    )
+  if tuple(src.shape) != tuple(dst.shape):
+    raise errors.ShapeMismatchError(
+      f"plgpu.{what}: Expected shapes to match, but src has shape {tuple(src.shape)} and dst has shape {tuple(dst.shape)}. "
+      f"Expected source shape to be {tuple(dst.shape)}, but got {tuple(src.shape)}."
     )
 
 
@@ -197,10 +205,10 @@ def set_max_registers(n: int, *, action: str) -> None:
   decrease, nothing happens.
   """
   if action not in ("increase", "decrease"):
-    raise errors.GridError(f"plgpu.set_max_registers: action: expected 'increase' or 'decrease', got {action!r}.")
+    raise errors.GridError(f"plgpu.set_max_registers: action must be 'increase' or 'decrease', got {action!r}.")
   if not isinstance(n, int) or n % 8 or not _MIN_REGISTERS <= n <= _MAX_REGISTERS:
     raise errors.GridError(
-      f"plgpu.set_max_registers: n: expected a multiple of 8 from {_MIN_REGISTERS} to {_MAX_REGISTERS}, got {n!r}."
+      f"plgpu.set_max_registers: n must be a positive multiple of 8, from {_MIN_REGISTERS} to {_MAX_REGISTERS}, got {n!r}."
     )
   set_max_registers_p.bind(count=n, increase=action == "increase")
 

@@ -27,6 +27,7 @@ from tilewright.layout.build import blocked_for, splat, strided
 from tilewright.layout.layout import LANES
 from tilewright.layout.layout import Layout as Value
 from tilewright.pallas import nvgpu, primitives
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.mosaic_gpu.tiling import WARPS, Replicated, Shape, Tiling, tiled
 
 
@@ -284,6 +285,8 @@ def print_layout(fmt: str, x: Any) -> None:
 
 def load(src: Any, idx: Any = ..., *, layout: SomeLayout | None = None, optimized: bool = True) -> jax.Array:
   """Read a ref, or the part `idx` of one, into a tile with a layout. `optimized` has no effect: all loads are as wide as they can be."""
+  if not primitives.is_ref(src):
+    raise errors.RefTypeError(f"plgpu.load: Can only call `load` on a `Ref`, got {describe_value(src)}.")
   value = src[idx]
   return value if layout is None else layout_cast(value, layout)
 
@@ -305,6 +308,7 @@ def find_swizzle(minor_dim_bits: int, what: str = "") -> int:
   found = next((s for s in (128, 64, 32, 16) if minor_dim_bits % (8 * s) == 0), None)
   if found is None:
     raise errors.LayoutError(
-      f"find_swizzle: {what + ': ' if what else ''}rows of {minor_dim_bits} bits are no multiple of 16 bytes, so that no swizzle fits."
+      f"find_swizzle: No valid out swizzle{f' for {what}' if what else ''}: minor dimension has {minor_dim_bits} bits, which is not a "
+      "multiple of 128 (16 bytes)."
     )
   return found

@@ -67,8 +67,12 @@ def nd_loop(
     raise errors.GridError(f"plgpu.nd_loop: grid: expected a sequence of sizes, as in (2,), got {grid!r}.")
   grid = tuple(grid)
   tiles = tuple(tiling) if tiling is not None else grid
-  if len(tiles) != len(grid) or any(isinstance(n, int) and n % t for n, t in zip(grid, tiles)):
-    raise errors.GridError(f"plgpu.nd_loop: tiling: expected sizes that divide the grid {grid}, got {tiles}.")
+  if len(tiles) != len(grid):
+    raise errors.GridError(f"plgpu.nd_loop: tiling={tiles} and grid={grid} must have same length.")
+  if any(isinstance(n, int) and n % t for n, t in zip(grid, tiles)):
+    raise errors.GridError(
+      f"plgpu.nd_loop: Tiling {tiles} does not divide grid {grid}. Expected sizes that divide the grid."
+    )
   axes = (collective_axes,) if isinstance(collective_axes, str) else tuple(collective_axes)
 
   def run(body: Callable[..., Any]) -> Any:
@@ -199,7 +203,8 @@ def emit_pipeline(
   longest = max((getattr(spec, "delay_release", 0) for spec in specs), default=0)
   if max_concurrent_steps <= longest:
     raise errors.GridError(
-      f"plgpu.emit_pipeline: max_concurrent_steps: expected more than any delay_release, {longest}, got {max_concurrent_steps}."
+      f"plgpu.emit_pipeline: max_concurrent_steps must be greater than all delay_release values, of which {longest} is the largest, got "
+      f"{max_concurrent_steps}."
     )
   if any(isinstance(size, int) and size < 1 for size in grid):
     raise errors.GridError(
@@ -222,7 +227,8 @@ def emit_pipeline(
       check_takes(
         body, "plgpu.emit_pipeline: the body", "the indices, a ref for each spec, and the carry if there is one", args
       )
-      return body(*args)
+      given = body(*args)
+      return None if init_carry is None else given  # what a body without a carry gives is not used
 
     written = _written(call, len(grid), blocks, carried)
     count = num_steps("emit_pipeline", grid)

@@ -272,7 +272,7 @@ class RefUnion:
     spaces = {_space(ref) for ref in self._leaves(refs)}
     if spaces not in ({"smem"}, {"tmem"}):
       raise errors.UnsupportedFeatureError(
-        f"RefUnion: expected refs of one memory space, SMEM or TMEM, got {sorted(spaces) or 'none'}."
+        f"RefUnion: All aliased Refs must have the same memory space (SMEM or TMEM), got {sorted(spaces) or 'none'}."
       )
 
   @staticmethod

@@ -39,6 +39,7 @@ from tilewright.pallas.mosaic_gpu.specs import CompilerParams
 from tilewright.runtime.user_line import names_line
 
 _UNSET: Any = object()
+_MOST_WARPGROUPS = 16  # of a CTA in the interpreter; a GPU has room for eight
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -61,14 +62,19 @@ class Mesh:
     for sizes, names, what in ((self.grid, self.grid_names, "grid"), (self.cluster, self.cluster_names, "cluster")):
       if len(sizes) != len(names):
         raise errors.GridError(
-          f"{what}_names: expected a name for each of the {len(sizes)} sizes {sizes}, got {names}."
+          f"{what}_names must have the same length as {what}, got the names {names} for the sizes {sizes}."
         )
     if (self.num_threads is None) != (self.thread_name is None):
       raise errors.GridError(
-        f"num_threads and thread_name go together, got {self.num_threads} and {self.thread_name!r}."
+        f"num_threads and thread_name must be either both set or both None, got {self.num_threads} and {self.thread_name!r}."
       )
     if self.num_threads is not None and self.num_threads < 1:
       raise errors.GridError(f"num_threads: expected 1 or more warpgroups, got {self.num_threads}.")
+    if self.num_threads is not None and self.num_threads > _MOST_WARPGROUPS:
+      raise errors.GridError(
+        "num_threads: Requested too many CUDA threads per block. Each Mosaic thread corresponds to 128 CUDA threads. "
+        f"At most {_MOST_WARPGROUPS} are supported, got {self.num_threads}."
+      )
     names = list(self._axes())
     if len(set(names)) < len(names):
       raise errors.GridError(f"grid_names, cluster_names, thread_name: expected different names, got {names}.")

@@ -51,7 +51,9 @@ def share(what: str, src: Any, collective_axes: Any, leader_tracked: Any) -> Any
     case _Partitioned(axis):
       axes = axes_of(collective_axes)
       if not axes:
-        raise errors.GridError(f"plgpu.{what}: leader_tracked: a partitioned copy needs collective_axes, got none.")
+        raise errors.GridError(
+          f"plgpu.{what}: `collective_axes` must be specified when `leader_tracked` is set, got none."
+        )
       count = lax.axis_size(axes)
       if src.shape[axis] % count:
         raise errors.ShapeMismatchError(

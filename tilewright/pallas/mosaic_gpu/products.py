@@ -36,11 +36,15 @@ def product(what: str, acc: Any, a: Any, b: Any) -> jax.Array:
   a, b = _tile(a), _tile(b)
   shapes = f"acc {list(acc.shape)}, a {list(a.shape)}, b {list(b.shape)}"
   if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or tuple(acc.shape) != (a.shape[0], b.shape[1]):
-    raise errors.ShapeMismatchError(f"plgpu.{what}: expected acc (m, n), a (m, k) and b (k, n), got {shapes}.")
+    raise errors.ShapeMismatchError(
+      f"plgpu.{what}: Incompatible shapes for matrix multiplication: expected acc (m, n), a (m, k) and b (k, n), got {shapes}."
+    )
   if a.dtype != b.dtype and all(x.dtype in _EIGHT_BITS for x in (a, b)):
     a, b = a.astype(jnp.float16), b.astype(jnp.float16)  # which holds the numbers of both exactly
   if a.dtype != b.dtype:
-    raise errors.ShapeMismatchError(f"plgpu.{what}: a and b must have one dtype, got {a.dtype} and {b.dtype}.")
+    raise errors.ShapeMismatchError(
+      f"plgpu.{what}: Mixed input dtypes for matrix multiplication unsupported: a has {a.dtype}, b has {b.dtype}."
+    )
   return jnp.dot(a, b, preferred_element_type=acc.dtype)
 
 
@@ -49,6 +53,10 @@ def wgmma(acc: Any, a: Any, b: Any) -> None:
   if not primitives.is_ref(acc) or space_of(acc) != ACCUMULATOR:
     raise errors.RefTypeError(
       f"plgpu.wgmma: acc must be an accumulator, got {describe_value(acc)}. Allocate one with plgpu.ACC((m, n), jnp.float32)."
+    )
+  if not primitives.is_ref(b):
+    raise errors.RefTypeError(
+      f"plgpu.wgmma: b must be a ref, got {describe_value(b)}. Write it to SMEM first, or multiply with plgpu.mma."
     )
   acc[...] = acc[...] + product("wgmma", acc, a, b)
 
@@ -62,7 +70,7 @@ xla.register(await_products_p)(lambda ctx, **params: [])
 def wgmma_wait(n: int) -> None:
   """Wait until at most `n` products of this warpgroup are in flight."""
   if not isinstance(n, int) or n < 0:
-    raise errors.GridError(f"plgpu.wgmma_wait: n: expected an int of 0 or more, got {n!r}.")
+    raise errors.GridError(f"plgpu.wgmma_wait: n must be a non-negative integer, got {n!r}.")
   await_products_p.bind(pending=n)
 
 

@@ -111,8 +111,8 @@ def emit_pipeline_warp_specialized(
   longest = max((getattr(spec, "delay_release", 0) for spec in jax.tree.leaves(in_specs)), default=0)
   if max_concurrent_steps <= longest:
     raise errors.GridError(
-      "plgpu.emit_pipeline_warp_specialized: max_concurrent_steps: expected more than any delay_release, "
-      f"{longest}, got {max_concurrent_steps}."
+      f"plgpu.emit_pipeline_warp_specialized: max_concurrent_steps must be greater than delay_release, {longest}, got "
+      f"{max_concurrent_steps}."
     )
   return WarpSpecializedPipeline(
     body,
@@ -227,8 +227,11 @@ class WarpSpecializedPipeline:
     @when(jnp.logical_not(is_memory))
     def _() -> None:
       set_max_registers(self.compute_registers, action="increase")
+      was_called = False
 
       def run(carry: Any) -> Any:
+        nonlocal was_called
+        was_called = True
         carry = carrying_loop("emit_pipeline_warp_specialized", step.count, step.compute, carry)
         if self.delay and not self.manual[1]:  # products of the last steps may still read what is released now
           wgmma_wait(0)
@@ -244,6 +247,11 @@ class WarpSpecializedPipeline:
         run(None)
       else:
         self.compute_context(run)
+        if not was_called:  # nothing would release what the memory warpgroup copies
+          raise errors.KernelReturnError(
+            "plgpu.emit_pipeline_warp_specialized: Pipeline was not called in `compute_context`. Call the function that it gets, with "
+            "the first carry."
+          )
 
 
 class _Step:

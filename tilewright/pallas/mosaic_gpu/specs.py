@@ -91,7 +91,8 @@ class CompilerParams(nvgpu.CompilerParams):
       object.__setattr__(self, "dimension_semantics", named)
     if bool(self.profile_space) != bool(self.profile_dir):
       raise errors.GridError(
-        f"CompilerParams: profile_space and profile_dir go together, got {self.profile_space} and {self.profile_dir!r}."
+        "CompilerParams: Either both profile_space and profile_dir must be set, or neither. "
+        f"Got {self.profile_space} and {self.profile_dir!r}."
       )
     super().__post_init__()
 

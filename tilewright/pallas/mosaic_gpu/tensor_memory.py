@@ -27,7 +27,7 @@ from tilewright import errors
 from tilewright.pallas import primitives
 from tilewright.pallas.mosaic_gpu.barriers import arrive_in_cluster, barrier_arrive, check_barrier
 from tilewright.pallas.mosaic_gpu.clusters import cluster_ref
-from tilewright.pallas.mosaic_gpu.copies import check_ends, check_refs
+from tilewright.pallas.mosaic_gpu.copies import check_ends, check_refs, space_of
 from tilewright.pallas.mosaic_gpu.layouts import SomeLayout, layout_cast
 from tilewright.pallas.mosaic_gpu.memory import SMEM
 from tilewright.pallas.mosaic_gpu.products import product
@@ -54,12 +54,13 @@ def tcgen05_mma(
   n / 2 columns each, and it arrives at the barriers of both.
   """
   check_refs("tcgen05_mma", acc=acc, a=a, b=b)
+  _check_in_tensor_memory("tcgen05_mma: Accumulator must be a TMEM Ref", acc)
   if barrier is not None:
     check_barrier("tcgen05_mma", barrier)
   if a_sparse_metadata is not None:
     raise errors.UnsupportedFeatureError(f"plgpu.tcgen05_mma: a_sparse_metadata: {_SPARSE}")
   if (a_scale is None) != (b_scale is None):
-    raise errors.ShapeMismatchError("plgpu.tcgen05_mma: a_scale and b_scale go together: give both, or none.")
+    raise errors.ShapeMismatchError("plgpu.tcgen05_mma: a_scale and b_scale must both be present or absent.")
   if collective_axis is not None:
     _multiply_for_both(acc, a, b, a_scale, accumulate, collective_axis)
   elif a_scale is None:
@@ -68,6 +69,11 @@ def tcgen05_mma(
     _add(acc, _product_with_scales(acc, a, b, a_scale, b_scale), accumulate)
   if barrier is not None:
     tcgen05_commit_arrive(barrier, collective_axis)
+
+
+def _check_in_tensor_memory(message: str, ref: Any) -> None:
+  if (space := space_of(ref)) != "tmem":
+    raise errors.MemorySpaceError(f"plgpu.{message}, got a ref in {space.upper()}. Allocate one with plgpu.TMEM.")
 
 
 def _add(acc: Any, new: jax.Array, accumulate: bool | jax.Array) -> None:
@@ -184,6 +190,7 @@ _REDUCTIONS = {
 def async_load_tmem(src: Any, *, layout: SomeLayout | None = None, reduce: str | None = None) -> Any:
   """What tensor memory holds, as a tile with a layout. With `reduce` also its largest or smallest along the last dimension."""
   check_refs("async_load_tmem", src=src)
+  _check_in_tensor_memory("async_load_tmem: Async load only supports TMEM refs", src)
   value = primitives.load(src)
   if layout is not None:
     value = layout_cast(value, layout)
@@ -197,6 +204,7 @@ def async_load_tmem(src: Any, *, layout: SomeLayout | None = None, reduce: str |
 def async_store_tmem(ref: Any, value: Any) -> None:
   """Write a tile to tensor memory."""
   check_refs("async_store_tmem", ref=ref)
+  _check_in_tensor_memory("async_store_tmem: Async store only supports TMEM refs", ref)
   primitives.store(ref, None, value)
 
 

@@ -24,7 +24,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from tilewright import errors
 from tilewright.pallas import high_types, jaxprs, primitives
+from tilewright.pallas.arity import describe_value
 from tilewright.pallas.mosaic_gpu.tiling import WARPS
 from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
@@ -50,11 +52,18 @@ def _to_lojax(*args: Any, bodies: Any) -> list[Any]:
 side_by_side_p.to_lojax = _to_lojax
 
 
-def warp_map(f: Callable[[jax.Array], None], /) -> None:
+def warp_map(f: Callable[[jax.Array], object], /) -> None:
   """Run `f(warp)` for each of the four warps of this warpgroup."""
 
   axis = object()  # a unique name
-  jaxpr, consts = _traced(lambda: f(jax.lax.axis_index(axis)), axis, "warp_map")
+
+  def of_warp() -> None:
+    if (given := f(jax.lax.axis_index(axis))) is not None:
+      raise errors.KernelReturnError(
+        f"plgpu.warp_map: the function should return None, it returns {describe_value(given)}. Write results to refs."
+      )
+
+  jaxpr, consts = _traced(of_warp, axis, "warp_map")
   if _waits(jaxpr):
     _bind_side_by_side(jaxpr, consts, axis)
     return

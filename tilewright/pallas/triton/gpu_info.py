@@ -93,9 +93,8 @@ def get_gpu_info() -> GpuInfo:
   """The facts about JAX's default device, which must be a GPU."""
   device = jax.devices()[0]
   if not is_gpu_device():
-    raise errors.UnsupportedFeatureError(
-      f"get_gpu_info: the default device is {device.device_kind!r}, not a GPU. tilewright.pretend('h100') describes a GPU that is "
-      "not installed."
+    raise errors.DeviceKindError(
+      f"get_gpu_info: Unsupported GPU device kind: {device.device_kind}. tilewright.pretend('h100') describes a GPU that is not installed."
     )
   # The driver adds details to the name ("NVIDIA H100 80GB HBM3"), so the longest match is meant.
   found = [v for v in GpuVersion if v.value in device.device_kind]

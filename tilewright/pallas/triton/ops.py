@@ -60,8 +60,10 @@ def store(ref: Any, val: Any, *, mask: Any = None, eviction_policy: str | None =
 def approx_tanh(x: jax.Array) -> jax.Array:
   """tanh, for which a target may take what its hardware approximates; so far all give it to the precision of `x`."""
   x = jnp.asarray(x)
-  if x.dtype not in (jnp.float16, jnp.bfloat16, jnp.float32):
-    raise errors.ShapeMismatchError(f"approx_tanh: expected float16, bfloat16 or float32, got {x.dtype}.")
+  if x.dtype not in (jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64):
+    raise errors.KernelTypeError(
+      f"approx_tanh does not accept {x.dtype} arrays; expected float16, bfloat16, float32 or float64."
+    )
   return jnp.tanh(x)
 
 
@@ -118,7 +120,9 @@ def elementwise_inline_asm(
   """
   shapes = {tuple(a.shape) for a in args}
   if len(shapes) > 1:
-    raise errors.ShapeMismatchError(f"elementwise_inline_asm: args must all have one shape, got {sorted(shapes)}.")
+    raise errors.ShapeMismatchError(
+      f"All arguments of elementwise_inline_asm must have the same shape, got {sorted(shapes)}."
+    )
   return elementwise_inline_asm_p.bind(
     *args, asm=asm, constraints=constraints, pack=pack, result_shape_dtypes=tuple(result_shape_dtypes)
   )
