@@ -9,6 +9,7 @@ import sys
 import jax
 import pytest
 
+import tilewright
 from tilewright.accelerate import regions
 from tilewright.cli import main
 from tilewright.cli.accelerate import _covered
@@ -47,6 +48,23 @@ def test_small_models_give_the_same_results(name, examples, monkeypatch):
   plain, ours, acceleration = harness.both(f, args)
   assert any(r.taken for r in acceleration.reports)
   assert harness.largest_difference(plain(*args), ours(*args)) < 1e-4
+
+
+@pytest.mark.parametrize(
+  "f",
+  [
+    jax.nn.softmax,
+    lambda x: jax.nn.gelu(x) * x,
+    lambda x: (x - x.mean(-1, keepdims=True)) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-6),
+  ],
+  ids=["softmax", "gated", "layer_norm"],
+)
+def test_large_arrays_are_worth_a_kernel(f):
+  """By the estimates as they are, which must not promise too little either."""
+  x = jax.ShapeDtypeStruct((2048, 2048), "float32")
+  with tilewright.accelerate() as acceleration:
+    jax.jit(lambda x: f(x)).lower(x).compile()
+  assert any(r.taken for r in acceleration.reports), acceleration.explain()
 
 
 def test_the_command_runs_a_program_both_ways(tmp_path, capsys, monkeypatch):

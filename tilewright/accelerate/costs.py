@@ -45,7 +45,7 @@ _FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
 _LINE, _FEW = 64, 4096  # bytes of a cache line; elements of an array that hardly counts
 _AGAIN = 0.15  # of a region's traffic, for each level of reductions on a GPU
 _REDUCING = 1.5  # XLA's loops with a reduction, relative to those without
-_BANDWIDTH, _CACHE = 25e9, 4.0  # of one thread in bytes per second; of the caches, relative to memory's
+_BANDWIDTH, _CACHE = 50e9, 2.5  # of one thread in bytes per second; of the caches, relative to memory's
 _LAUNCH_XLA, _LAUNCH = 1.0e-6, 5.0e-6  # with the time until other threads have begun
 _SHARE = 10.0e-6  # seconds of one thread that XLA gives another thread a part of a loop for
 
