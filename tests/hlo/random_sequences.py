@@ -39,7 +39,7 @@ ROOTS = ("j, u, w", "j, w, u", "j, u, u0", "j, u, v")
 # Left out: what works on other modules (block scaling), needs kernels, or makes sends, which have no place in the middle of a sequence.
 OTHERS = {
   "block_scaling",
-  "native_all_reduce",
+  "native_collectives",
   "collective_permute_to_send_recv",
   "schedule",
   "collective_memory_space",
