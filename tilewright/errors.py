@@ -58,7 +58,7 @@ class TreeMismatchError(TilewrightError, ValueError):
   """A tree of specs has another structure than the values it describes."""
 
 
-class GridError(TilewrightError, ValueError):
+class GridError(TilewrightError, ValueError, TypeError):
   """A grid that is malformed, or a name or axis that is not in it."""
 
 
@@ -78,7 +78,7 @@ class KernelTypeError(TilewrightError, TypeError):
   """A kernel got, or returned, something of the wrong type."""
 
 
-class KernelReturnError(TilewrightError, ValueError):
+class KernelReturnError(TilewrightError, ValueError, TypeError):
   """A kernel body returned a value where it must return None."""
 
 
@@ -89,11 +89,11 @@ class RefTypeError(TilewrightError, TypeError, ValueError):
   """Something that must be a ref of a certain kind is not."""
 
 
-class ShapeMismatchError(TilewrightError, ValueError):
-  """Shapes or dtypes of two operands do not go together."""
+class ShapeMismatchError(TilewrightError, ValueError, TypeError):
+  """Shapes or dtypes of two operands do not go together. JAX raises either of the two built-in classes, depending on the operation."""
 
 
-class BooleanIndexError(ShapeMismatchError, IndexError, TypeError):
+class BooleanIndexError(ShapeMismatchError, IndexError):
   """A ref is indexed by booleans that are not known when the kernel is compiled."""
 
 
@@ -101,7 +101,7 @@ class UnreadRefError(TilewrightError, AttributeError, TypeError, ValueError):
   """A ref stands where the value it holds should."""
 
 
-class DynamicSizeError(TilewrightError, TypeError):
+class DynamicSizeError(TilewrightError, TypeError, ValueError):
   """The size of a slice depends on values that are known only when the kernel runs."""
 
 
@@ -110,7 +110,11 @@ class SideEffectError(TilewrightError, ValueError):
 
 
 class InputWriteError(TilewrightError, ValueError):
-  """A kernel writes to one of its inputs."""
+  """A kernel writes to an input where it must not."""
+
+
+class InputWriteWarning(TilewrightWarning):
+  """A kernel writes to one of its inputs, which the caller does not see."""
 
 
 class AxisNameError(TilewrightError, NameError):

@@ -18,6 +18,7 @@ from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import specs
+from tilewright.pallas import tpu as pltpu
 from tilewright.pallas.tpu import interpret
 from tilewright.tile.memory import TpuMemorySpace
 
@@ -415,6 +416,63 @@ def test_what_is_written_to_an_input_stays_in_the_call(is_cut):
   same(x, np.arange(4, dtype=np.float32))
   wanted = [[1, 2], [2, 3], [3, 4], [4, 5]] if is_cut else [[i + 1, i + 2] for i in range(4)]
   same(seen, np.array(wanted, np.float32))
+
+
+@pytest.mark.parametrize("revisits", ["whole array", "inner steps", "outer steps"])
+@pytest.mark.parametrize("batched", [False, True])
+def test_an_input_that_is_not_aliased_may_be_written(revisits, batched):
+  """As in the original: later steps that see the block see what was written, the caller does not."""
+
+  def kernel(x_ref, o_ref):
+    x_ref[...] = x_ref[...] * 2 + 1
+    o_ref[0] = x_ref[...]
+
+  spec = {
+    "whole array": pl.BlockSpec(),
+    "inner steps": pl.BlockSpec((2, 4), lambda i, j: (i, 0)),
+    "outer steps": pl.BlockSpec((2, 4), lambda i, j: (j, 0)),
+  }[revisits]
+  size = 4 if revisits == "whole array" else 2
+  out_spec = pl.BlockSpec((1, size, 4), lambda i, j: (2 * i + j, 0, 0))
+
+  def call(x):
+    return run(kernel, x, out=S((4, size, 4), F32), grid=(2, 2), in_specs=[spec], out_specs=out_spec)
+
+  def expected(x):
+    left, seen = np.array(x), []
+    for i, j in np.ndindex(2, 2):
+      rows = {
+        "whole array": slice(None),
+        "inner steps": slice(2 * i, 2 * i + 2),
+        "outer steps": slice(2 * j, 2 * j + 2),
+      }
+      left[rows[revisits]] = left[rows[revisits]] * 2 + 1
+      seen.append(left[rows[revisits]].copy())
+    return np.stack(seen)
+
+  x = arange(4, 4)
+  with pytest.warns(
+    errors.InputWriteWarning, match=r"writes to args\[0\], which is an input, at .*test_block_mapping.py"
+  ):
+    if batched:
+      xs = jnp.stack([x, x + 3])
+      same(jax.vmap(call)(xs), np.stack([expected(each) for each in xs]))
+    else:
+      same(call(x), expected(x))
+  same(x, np.arange(16, dtype=np.float32).reshape(4, 4))
+
+
+def test_a_copy_into_an_input_stays_in_the_call():
+  def kernel(x_ref, y_ref, o_ref):
+    pltpu.sync_copy(y_ref, x_ref.at[1:3])
+    pltpu.sync_copy(x_ref, o_ref)
+
+  anywhere = pl.BlockSpec(memory_space=pl.ANY)
+  x, y = arange(4, 4), -arange(2, 4)
+  with pytest.warns(errors.InputWriteWarning):
+    out = run(kernel, x, y, out=x, in_specs=[anywhere] * 2, out_specs=anywhere)
+  same(out, np.concatenate([x[:1], y, x[3:]]))
+  same(x, np.arange(16, dtype=np.float32).reshape(4, 4))
 
 
 @pytest.mark.parametrize("as_dict", [False, True])

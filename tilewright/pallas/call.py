@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -130,6 +131,13 @@ def _bind(call: KernelCall, args: Any) -> Any:
     return bind_refs(_bind, call, args)
   bounds, static_grid = _split_grid(call.grid_spec.grid)
   traced = trace(call, in_tree, in_avals, static_grid)
+  for line in traced.input_writes:
+    warnings.warn(
+      f"{line} Later grid steps see what it writes, the caller does not. Write to an output or scratch ref, or alias the input to an "
+      "output with input_output_aliases.",
+      errors.InputWriteWarning,
+      stacklevel=4,
+    )
   captured = [c[...] if isinstance(_jax.core.typeof(c), AbstractRef) else c for c in traced.consts]
   operands = _jax.vary_together([*flat_args, *captured])
   out = pallas_call_p.bind(*bounds, *operands, **kernel_params(traced.kernel))

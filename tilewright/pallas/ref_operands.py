@@ -34,7 +34,7 @@ def bind_refs(bind: Callable[[KernelCall, Any], Any], call: KernelCall, args: tu
     lambda x: x[...] if is_ref(x) else x, args, is_leaf=lambda x: not isinstance(x, list | tuple | dict)
   )
   try:
-    return bind(call, values)
+    return bind(dataclasses.replace(call, may_write_inputs=False), values)
   except errors.InputWriteError:
     written = [i for i, x in enumerate(args) if not isinstance(x, list | tuple | dict) and is_ref(x)]
     specs = _whole_specs(call, args, written)

@@ -41,12 +41,14 @@ class Traced:
   """A traced kernel, the values its body closed over (they become its last inputs), and the tree of its outputs.
 
   `stored` lists the captured refs that the body writes: pairs of the ref's index and the index of the output to store in it.
+  `input_writes` says which inputs the body writes, and where: the kernel gets copies of them, which nobody sees after the call.
   """
 
   kernel: Kernel
   consts: tuple[Any, ...]
   out_tree: Any
   stored: tuple[tuple[int, int], ...] = ()
+  input_writes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -63,6 +65,7 @@ class KernelCall:
   compiler_params: Any
   cost_estimate: CostEstimate | None
   metadata: dict[str, str] | None
+  may_write_inputs: bool = True  # a copy of the input, which is private to the call
 
   @property
   def title(self) -> str:
@@ -115,7 +118,15 @@ def trace(call: KernelCall, in_tree: Any, in_avals: tuple[Any, ...], static_grid
   """
   interpret = targets.effective_interpret(call.interpret)
   spec = call.grid_spec
-  call_parameters = (call.name, call.compiler_params, call.cost_estimate, call.metadata, interpret, call.debug)
+  call_parameters = (
+    call.name,
+    call.compiler_params,
+    call.cost_estimate,
+    call.metadata,
+    interpret,
+    call.debug,
+    call.may_write_inputs,
+  )
   try:
     key = (
       fingerprint((call.kernel, spec.in_specs, spec.out_specs, spec.scratch_shapes, *call_parameters, in_tree)),
@@ -282,7 +293,9 @@ def _trace(
   with _with_line_of(call):
     aliases = validation.flat_aliases(call.aliases, in_avals, out_avals, s.in_paths, s.out_paths)
   captured_refs = [num_scalars + len(inputs) + i for i, m in enumerate(captured) if m.in_place]
-  validation.check_input_writes(jaxpr, grid_mapping, aliases, captured_refs)
+  written = validation.input_writes(jaxpr, grid_mapping, aliases, captured_refs)
+  if written and not call.may_write_inputs:
+    raise errors.InputWriteError(f"{next(iter(written.values()))} Write to an output or scratch ref.")
   validation.check_indices(jaxpr, may_leave=not isinstance(interpret, bool))
   validation.check_effects(jaxpr)
   kernel = Kernel(
@@ -297,13 +310,13 @@ def _trace(
     debug=call.debug,
     metadata=tuple(sorted(call.metadata.items())) if call.metadata else None,
   )
-  state = _state(kernel, captured_refs)
+  state = [*_state(kernel, captured_refs), *written]
   kernel = eliminate_dead_code(_with_state(kernel, state))
   if call.debug:
     print(f"The kernel jaxpr for pallas_call {call.title}:\n{kernel.jaxpr}\n{kernel.grid_mapping}")
   first = num_scalars + len(inputs)
   stored = tuple((i - first, len(out_avals) + k) for k, i in enumerate(state) if i >= first)
-  return Traced(shared(kernel), consts, s.out_tree, stored)
+  return Traced(shared(kernel), consts, s.out_tree, stored, tuple(written.values()))
 
 
 @contextlib.contextmanager
@@ -465,12 +478,12 @@ def _cores_dimension(kernel: Kernel) -> int | None:
 
 
 def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
-  """The kernel with an additional output in place of each prefetched scalar and each captured ref that its body writes to.
+  """The kernel with an additional output in place of each prefetched scalar, captured ref and input that its body writes to.
 
   Such scalars are memory that is private to the call and lives as long as its grid. That memory is an output initialised with the operand's
   values: each instance sees it whole, so targets keep the instances that use it in order. The caller discards it. Index maps see the
   operand as it was passed, since blocks may be prefetched before preceding instances have run. The caller stores the output of a ref in
-  that ref.
+  that ref. An input that is written is cut into the same blocks as before.
 
   If the first grid dimension is the two cores of a megacore (`_cores_dimension`), each core has private scalars: they are initialised again
   for the second core.
@@ -502,30 +515,26 @@ def _with_state(kernel: Kernel, numbers: Sequence[int]) -> Kernel:
   info = kernel.jaxpr.debug_info.with_unknown_names()
   with tracing_kernel(GridFrame(m.grid, m.grid_names)):
     closed = _jax.trace(body, [*avals[:first_scratch], *refs, *avals[first_scratch:]], info)
-  types = [ShapedArray(r.shape, r.dtype) for r in refs]
-  whole = [
-    BlockMapping(
-      tuple(map(Blocked, t.shape)),
-      None,
-      None,
-      t,
-      r,
-      f"prefetched scalar {i}" if i < m.num_prefetch else m.input_mappings[i - m.num_prefetch].origin,
-      in_place=i >= m.num_prefetch,
-    )
-    for t, r, i in zip(types, refs, numbers)
-  ]
+  mappings = [_state_mapping(m, i, ref) for i, ref in zip(numbers, refs)]
   return kernel.replace(
     jaxpr=_jax.detach(closed)[0],
     grid_mapping=dataclasses.replace(
-      m, block_mappings=(*m.block_mappings, *whole), num_outputs=m.num_outputs + len(whole)
+      m, block_mappings=(*m.block_mappings, *mappings), num_outputs=m.num_outputs + len(mappings)
     ),
-    out_avals=(*kernel.out_avals, *types),
+    out_avals=(*kernel.out_avals, *(o.array_aval for o in mappings)),
     input_output_aliases=(
       *kernel.input_output_aliases,
       *((i, m.num_outputs + k) for k, i in enumerate(numbers) if i not in anew),
     ),
   )
+
+
+def _state_mapping(m: GridMapping, number: int, ref: Any) -> BlockMapping:
+  """The mapping of the output that stands for operand `number`: of an input its own, of others the whole array."""
+  if number >= m.num_prefetch:
+    return m.input_mappings[number - m.num_prefetch]
+  whole = ShapedArray(ref.shape, ref.dtype)
+  return BlockMapping(tuple(map(Blocked, whole.shape)), None, None, whole, ref, f"prefetched scalar {number}")
 
 
 def kernel_name(call: KernelCall) -> tuple[str, str]:

@@ -60,22 +60,23 @@ def _starts(avals: Sequence[Any]) -> list[int]:
   return starts
 
 
-def check_input_writes(
+def input_writes(
   jaxpr: Any, grid_mapping: GridMapping, aliases: Sequence[tuple[int, int]], captured_refs: Sequence[int] = ()
-) -> None:
-  """Reject a kernel that writes to an input, naming the line. It may write to prefetched scalars and semaphores, which are private to it,
-  and to captured refs."""
+) -> dict[int, str]:
+  """The inputs that a kernel writes though they are not aliased to an output: by operand number, the name and the line.
+
+  Prefetched scalars, semaphores and captured refs, which the kernel may write, are not among them.
+  """
   shared = {*(into for into, _ in aliases), *captured_refs}
-  names = [m.origin for m in grid_mapping.input_mappings]
   written = jaxprs.written_inputs(jaxpr)
-  for i, (name, var) in enumerate(zip(names, jaxpr.invars[grid_mapping.num_prefetch :]), grid_mapping.num_prefetch):
+  found = {}
+  for i, m in enumerate(grid_mapping.input_mappings, grid_mapping.num_prefetch):
+    var = jaxpr.invars[i]
     if var in written and i not in shared and not is_semaphore(var.aval.dtype):
       eqn = jaxprs.find_write(jaxpr, var)
       where = source_line(eqn) if eqn is not None else "an unknown line"
-      raise errors.InputWriteError(
-        f"The kernel writes to {name}, which is an input, at {where}. Write to an output or scratch ref, or alias the input to "
-        "an output with input_output_aliases."
-      )
+      found[i] = f"The kernel writes to {m.origin}, which is an input, at {where}."
+  return found
 
 
 def check_effects(jaxpr: Any) -> None:
