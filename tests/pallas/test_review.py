@@ -9,6 +9,7 @@ from jax.sharding import PartitionSpec
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import tpu as pltpu
+from tilewright.runtime import _jax
 
 FLOATS = jax.ShapeDtypeStruct((8,), jnp.float32)
 
@@ -36,7 +37,8 @@ def test_a_grid_of_something_else_than_numbers_is_a_grid_error():
     pl.pallas_call(copy, FLOATS, grid=("rows",))(jnp.zeros(8))
 
 
-def test_reverse_derivatives_inside_of_shard_map_with_checked_types():
+@pytest.mark.parametrize("checks", [False, True])
+def test_reverse_derivatives_inside_of_shard_map_with_checked_types(checks):
   """The weights are the same on each device: their derivative is the sum over devices."""
 
   def kernel(x_ref, w_ref, o_ref):
@@ -58,7 +60,8 @@ def test_reverse_derivatives_inside_of_shard_map_with_checked_types():
   )
   mesh = jax.make_mesh((devices,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
   sharded = jax.shard_map(call, mesh=mesh, in_specs=(PartitionSpec("d"), PartitionSpec()), out_specs=PartitionSpec("d"))
-  ours = jax.jit(jax.grad(lambda x, w: (sharded(x, w) ** 2).sum(), (0, 1)))(x, w)
+  with _jax.config.enable_checks(checks):
+    ours = jax.jit(jax.grad(lambda x, w: (sharded(x, w) ** 2).sum(), (0, 1)))(x, w)
   plain = jax.grad(lambda x, w: ((jnp.sin(x) @ (w * 2)) ** 2).sum(), (0, 1))(x, w)
   for mine, expected in zip(ours, plain):
     np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-4)
@@ -79,7 +82,9 @@ def test_a_kernel_said_to_have_side_effects_keeps_its_body():
   assert "multiply" not in lowered(jnp.zeros(8), False).as_text()
 
 
-def test_loops_of_a_kernel_inside_of_shard_map_with_checked_types():
+@pytest.mark.parametrize("checks", [False, True])
+@pytest.mark.parametrize("interpret", [False, True, pltpu.InterpretParams()], ids=["native", "portable", "simulated"])
+def test_loops_of_a_kernel_inside_of_shard_map_with_checked_types(interpret, checks):
   def kernel(x_ref, o_ref):
     o_ref[...] = jax.lax.fori_loop(0, 3, lambda _, c: jnp.sin(c) * 2.0, x_ref[...])
 
@@ -90,7 +95,8 @@ def test_loops_of_a_kernel_inside_of_shard_map_with_checked_types():
   x = np.arange(devices * 8, dtype=np.float32) / 8
   mesh = jax.make_mesh((devices,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
   spec = PartitionSpec("d")
-  sharded = jax.shard_map(pl.pallas_call(kernel, FLOATS), mesh=mesh, in_specs=spec, out_specs=spec)
-  np.testing.assert_allclose(jax.jit(sharded)(x), plain(x), rtol=1e-5, atol=1e-6)
-  gradient = jax.jit(jax.grad(lambda x: sharded(x).sum()))(x)
+  sharded = jax.shard_map(pl.pallas_call(kernel, FLOATS, interpret=interpret), mesh=mesh, in_specs=spec, out_specs=spec)
+  with _jax.config.enable_checks(checks):
+    np.testing.assert_allclose(jax.jit(sharded)(x), plain(x), rtol=1e-5, atol=1e-6)
+    gradient = jax.jit(jax.grad(lambda x: sharded(x).sum()))(x)
   np.testing.assert_allclose(gradient, jax.grad(lambda x: plain(x).sum())(x), rtol=1e-4, atol=1e-5)

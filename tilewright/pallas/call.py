@@ -24,7 +24,7 @@ from tilewright.pallas.primitives import AbstractRef
 from tilewright.pallas.ref_operands import bind_refs
 from tilewright.pallas.specs import GridSpec, no_block_spec
 from tilewright.pallas.trace import KernelCall, eliminate_dead_code, trace
-from tilewright.pallas.unchecked import without_varying_axes
+from tilewright.pallas.unchecked import lower_unchecked, without_varying_axes
 from tilewright.runtime import _jax
 from tilewright.runtime.user_line import names_line
 from tilewright.target.llvm import calling
@@ -250,11 +250,9 @@ def _run(run: Callable[..., list[Any]], *operands: Any, **params: Any) -> Any:
     return run(kernel, *map(without_varying_axes, operands))
 
 
-_lower_run = _jax.mlir.lower_fun(functools.partial(_run, targets.run), multiple_results=True)
+_lower_run = lower_unchecked(functools.partial(_run, targets.run))
 _lower_native = {
-  platform: _jax.mlir.lower_fun(
-    functools.partial(_run, functools.partial(targets.run_native, platform)), multiple_results=True
-  )
+  platform: lower_unchecked(functools.partial(_run, functools.partial(targets.run_native, platform)))
   for platform in targets.NATIVE
 }
 

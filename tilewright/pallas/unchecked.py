@@ -105,7 +105,18 @@ def _run(*args: Any, of: Function) -> list[Any]:
     return of(*map(without_varying_axes, args))
 
 
-_jax.mlir.register_lowering(unchecked_call_p, _jax.mlir.lower_fun(_run, multiple_results=True))
+def lower_unchecked(f: Callable[..., Any]) -> Callable[..., Any]:
+  """A lowering rule made from a function that runs unchecked. With `jax_enable_checks`, what it traces is checked like that, too."""
+  rule = _jax.mlir.lower_fun(f, multiple_results=True)
+
+  def lower(ctx: Any, *operands: Any, **params: Any) -> Any:
+    with _jax.config._check_vma(False):
+      return rule(ctx, *operands, **params)
+
+  return lower
+
+
+_jax.mlir.register_lowering(unchecked_call_p, lower_unchecked(_run))
 
 
 @unchecked_call_p.def_abstract_eval
