@@ -258,8 +258,10 @@ class _Run:
       for leaf in plan.graph.leaves:
         if leaf.source is not None:
           graph.laid_out(leaf.source.shape)
-      reused = overwritten(plan.graph, plan.axes, plan.tiling, leaf_values(plan.graph, self.replaced), plan.members)
-      code = self._compiled(plan, name, () if self.machine.is_gpu else reused)
+      reused: tuple[tuple[int, int], ...] = ()
+      if not self.machine.is_gpu:  # whose kernels may store a part of a tile before all of it is read
+        reused = overwritten(plan.graph, plan.axes, plan.tiling, leaf_values(plan.graph, self.replaced), plan.members)
+      code = self._compiled(plan, name, reused)
       if self.options.measure:
         measured = autotuning.measure(code, plan.graph, plan.tiling)
         if measured[1] * _SLOWER > measured[0]:
