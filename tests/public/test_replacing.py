@@ -135,3 +135,36 @@ def test_a_program_runs_and_gives_the_same(tmp_path, monkeypatch):
     found = load("public_program", source, tmp_path, monkeypatch).f(n, x)
   expected = load("public_program", source, tmp_path, monkeypatch).f(n, x, interpret=True)
   np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+  ("imports", "zero"),
+  [
+    ("from jax.experimental import pallas as pl", "pl.program_id(0)"),
+    ("import jax.experimental.pallas", "jax.experimental.pallas.program_id(0)"),
+    ("import jax.experimental.pallas.tpu as pltpu", "(pltpu.VMEM is None)"),
+    ("import jax.experimental.pallas.tpu", "(jax.experimental.pallas.tpu.VMEM is None)"),
+  ],
+)
+@pytest.mark.parametrize("after", [False, True], ids=["inside", "after"])
+def test_a_kernel_reads_names_of_the_modules_by_any_path(imports, zero, after, tmp_path, monkeypatch):
+  source = f"""
+    import jax
+    from tilewright import pallas
+    {imports}
+    scale = 2
+
+    def kernel(x_ref, o_ref):
+      o_ref[...] = x_ref[...] * scale + {zero}
+
+    def f(x):
+      return pallas.pallas_call(lambda *refs: kernel(*refs), jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(1,))(x)
+  """
+  x = jnp.arange(8, dtype=jnp.int32)
+  with tilewright.replace_pallas() as replacement:
+    program = load("reads_names", source, tmp_path, monkeypatch)
+    if after and "jax." not in zero:  # a name bound to our module works on; `jax.experimental.pallas` is JAX's again
+      replacement.undo()
+    np.testing.assert_array_equal(program.f(x), x * 2)
+    program.scale = 3
+    np.testing.assert_array_equal(program.f(x), x * 3)

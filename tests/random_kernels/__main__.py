@@ -53,6 +53,7 @@ def main() -> int:
       print(f"seed {seed} took {took:.1f} s", flush=True)
     if failure:
       found.append(seed)
+      print(f"seed {seed} failed: {failure[:1000]}", flush=True)
       kernel, failure = minimised(seed, failure, portable=options.target == "cpu")
       print(f"{kernel}\n{failure}\n", flush=True)
     if ran % 10 == 0:

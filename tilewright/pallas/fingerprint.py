@@ -143,7 +143,7 @@ class _Walk:
     return ("builtin", f)
 
   def module(self, m: types.ModuleType) -> Any:
-    m = vars(m).get("__stands_for__", m)  # `replacing`: its attributes are those of another module
+    m = _of_names(m)
     if not _is_constant_module(m.__name__):
       raise NoFingerprint
     self.modules.append(m)
@@ -221,13 +221,19 @@ def _is_constant_module(name: str | None) -> bool:
 def _held(m: types.ModuleType, name: str) -> Any:
   """What a library module holds under a name, if it is a module of a library too; False if it is state that may change."""
   held = vars(m).get(name)
-  if held is None and hasattr(m, "__path__") and importlib.util.find_spec(f"{m.__name__}.{name}") is not None:
-    held = importlib.import_module(f"{m.__name__}.{name}")  # NumPy too imports its submodules on first access
   try:
+    if held is None and hasattr(m, "__path__") and importlib.util.find_spec(f"{m.__name__}.{name}") is not None:
+      held = importlib.import_module(f"{m.__name__}.{name}")  # NumPy too imports its submodules on first access
     _Walk().key(held)
-  except NoFingerprint:
+  except (NoFingerprint, ImportError, ValueError):  # a submodule that is refused, or cannot be loaded here, is not known
     return False
-  return held if isinstance(held, types.ModuleType) else None
+  return _of_names(held) if isinstance(held, types.ModuleType) else None
+
+
+def _of_names(m: types.ModuleType) -> types.ModuleType:
+  """The module whose names a module has: another one in a program under `tilewright.replace_pallas`."""
+  replaced: types.ModuleType = vars(m).get("__replaces__", m)
+  return replaced
 
 
 @dataclasses.dataclass(frozen=True)
