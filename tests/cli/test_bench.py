@@ -40,6 +40,21 @@ def test_the_table_has_a_row_for_each_peer(capsys, tmp_path):
   assert [p.name for p in tmp_path.iterdir()] == ["rows.json"]
 
 
+def test_rows_of_finished_cases_are_in_the_file_when_a_later_one_ends_the_process(monkeypatch, tmp_path):
+  class Killed(BaseException):
+    """Nothing catches it."""
+
+  def killed():
+    raise Killed
+
+  file = tmp_path / "rows.json"
+  cases = [Case("first", {OURS: constant(1.0), "peer": constant(1.0)}), Case("fatal", {OURS: killed})]
+  monkeypatch.setattr(bench_cpu, "CASES", cases)
+  with pytest.raises(Killed):
+    main(["bench", "cpu", "--seconds", "0.01", "--json", str(file)])
+  assert [row["name"] for row in json.loads(file.read_text())["rows"]] == ["first"]
+
+
 def test_the_table_says_what_its_columns_mean_and_where_the_time_went(capsys):
   assert main(["bench", "cpu", "--filter", "one call", "--seconds", "0.05"]) == 0
   out = " ".join(capsys.readouterr().out.split())

@@ -11,7 +11,8 @@ Side effects of one contender may slow the next: OpenBLAS's threads spin for som
 to the system after its result is ready, and returned pages must be faulted in again. In a case that declares this, every turn
 begins when no other thread of the process is running, with a call that does not count.
 
-A run that is interrupted (Ctrl-C, or SIGTERM as from `timeout`) reports the rows it has.
+A run that is interrupted (Ctrl-C, or SIGTERM as from `timeout`) reports the rows it has. `--json` has the rows of all finished cases
+at any time, so a run that dies loses none of them.
 """
 
 from __future__ import annotations
@@ -354,6 +355,11 @@ def run(arguments: argparse.Namespace) -> int:
   conditions = environment()
   rows: list[Row] = []
   failed: list[str] = []
+
+  def save(**more: Any) -> None:
+    if path is not None:
+      write_atomically(path, json.dumps({**as_json(arguments.target, conditions, rows), **more}, indent=2) + "\n")
+
   begun = time.perf_counter()
   timing.seconds = 0.0
   with terminated_as_interrupted(), progress(len(cases)) as begin, jax.default_device(device):
@@ -361,6 +367,7 @@ def run(arguments: argparse.Namespace) -> int:
       begin(case.name)
       try:
         rows += measure(case, arguments.seconds)
+        save()
       except KeyboardInterrupt:
         failed.append(f"{case.name}: interrupted; this row and those after it are missing")
         break
@@ -373,11 +380,8 @@ def run(arguments: argparse.Namespace) -> int:
     f"It took {time.perf_counter() - begun:.0f} s: {timing.seconds:.0f} s of timing ({arguments.seconds:g} s for each of {len(cases)} "
     f"cases, and {MIN_ROUNDS} rounds at least, {SLOW_ROUNDS} of calls that take longer than that), the rest to compile, check and warm up."
   )
-  report = as_json(arguments.target, conditions, rows)
-  if arguments.random is not None:
-    report["random"] = _print_summary(rows)
+  save(**({} if arguments.random is None else {"random": _print_summary(rows)}))
   if path is not None:
-    write_atomically(path, json.dumps(report, indent=2) + "\n")
     print(f"Written: {path}")
   for line in failed:
     print(f"Failed: {line}", file=sys.stderr)
