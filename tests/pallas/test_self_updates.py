@@ -215,3 +215,27 @@ def test_a_block_of_an_aliased_output_that_is_another_block_of_the_input():
   call = pl.pallas_call(body, out, grid=(1,), in_specs=[at_row(0)], out_specs=at_row(2), input_output_aliases={0: 0})
   want = np.concatenate([X[:2], X[:4], X[6:]])
   np.testing.assert_array_equal(_in_a_loop(call)(X), np.stack([want] * 2))
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_an_aliased_input_that_is_a_part_of_an_array_that_is_used_later(index):
+  def body(x_ref, o_ref):
+    o_ref[1:8] = x_ref[0:7] + 1
+
+  out = jax.ShapeDtypeStruct((8, 16), jnp.int32)
+  call = pl.pallas_call(body, out, input_output_aliases={0: 0})
+  want = np.concatenate([X[:1], X[:7] + 1])
+
+  def from_a_part(xs, i):
+    found = call(jax.lax.dynamic_index_in_dim(xs, i, keepdims=False))
+    return found, call(xs[index]), xs + 1
+
+  stack = np.stack([X] * 2)
+  for found, expected_ in zip(jax.jit(from_a_part)(stack, index), (want, want, stack + 1)):
+    np.testing.assert_array_equal(found, expected_)
+
+  of_each = jax.jit(lambda xs: (jax.lax.scan(lambda carry, x: (carry + call(x), call(x)), X, xs), xs + 1))
+  (total, found), later = of_each(stack)
+  np.testing.assert_array_equal(total, X + 2 * want)
+  np.testing.assert_array_equal(found, np.stack([want] * 2))
+  np.testing.assert_array_equal(later, stack + 1)

@@ -74,12 +74,16 @@ def call(
   packed: Sequence[bool],
   scratch_bytes: int = 0,
   poisoned: Sequence[int] = (),
+  fenced: bool = False,
   attributes: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> list[Any]:
   """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
 
   `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result; `poisoned`
   are the outputs that XLA fills with poison before the call; `attributes` is what the handler is told besides.
+
+  `fenced` keeps XLA from fusing slices into what aliases: XLA:GPU fuses a call with the dynamic-update-slice of its result, as in the
+  stacked results of a scan, hands it a part of the stack as its output, and forgets that the output begins as the aliased operand.
   """
   mapping = kernel.mapping
   avals = [m.array_aval for m in mapping.output_mappings]
@@ -108,9 +112,14 @@ def call(
   for output in poisoned:
     aliases[len(operands) + len(extra)] = output
     extra.append(_unpacked(jnp.full(avals[output].shape, poison_value(avals[output].dtype), avals[output].dtype)))
+  operands = [*operands, *extra]
+  if fenced:
+    operands = [jax.lax.optimization_barrier(x) if i in aliases else x for i, x in enumerate(operands)]
   run = jax.ffi.ffi_call(name, results, input_output_aliases=aliases, has_side_effect=kernel.has_side_effects)
   # XLA keeps a call with side effects unless this attribute allows its removal when its outputs are unused.
   removable = {"xla_allow_dce_side_effecting_op": "true"} if kernel.has_side_effects and kernel.is_removable else {}
   with set_xla_metadata(**removable):
-    outputs = run(*operands, *extra, **attributes)
+    outputs = run(*operands, **attributes)
+  if fenced:
+    outputs = [jax.lax.optimization_barrier(x) if i in aliases.values() else x for i, x in enumerate(outputs)]
   return [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]

@@ -87,4 +87,4 @@ def run(
     code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline)
   keep(code)
   packed = [False] * len(kernel.mapping.block_mappings)
-  return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned)
+  return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned, fenced=True)
