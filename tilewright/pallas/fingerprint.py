@@ -225,7 +225,7 @@ def _held(m: types.ModuleType, name: str) -> Any:
     if held is None and hasattr(m, "__path__") and importlib.util.find_spec(f"{m.__name__}.{name}") is not None:
       held = importlib.import_module(f"{m.__name__}.{name}")  # NumPy too imports its submodules on first access
     _Walk().key(held)
-  except (NoFingerprint, ImportError, ValueError):  # a submodule that is refused, or cannot be loaded here, is not known
+  except (NoFingerprint, ImportError, ValueError):  # also where a submodule is refused or cannot be loaded
     return False
   return _of_names(held) if isinstance(held, types.ModuleType) else None
 
