@@ -84,8 +84,21 @@ PASSES = (
   "reshape_mover",
   "transpose_mover",
   "schedule{device=cpu}",
+  "all_gather_combiner",
+  "all_reduce_combiner",
+  "all_reduce_promotion",
+  "all_to_all_combiner",
+  "collective_permute_combiner",
+  "collective_quantizer",
+  "legalize_scheduling_annotations",
+  "map_inliner",
+  "reduce_scatter_combiner",
+  "sync_collectives{everything=true}",
+  "windowed_einsum",
+  "zero_sized_hlo_elimination",
 )
 ROWS, COLUMNS, TRIPS = 4, 8, 3
+DTYPES = ("int32", "int32", "int16", "float32")
 Array = jax.Array
 
 
@@ -96,8 +109,12 @@ class Generated:
   rng: np.random.Generator
   axes: tuple[str, ...]
   sizes: dict[str, int]
-  is_float: bool
+  dtype: str
   lines: list[str] = field(default_factory=list)
+
+  @property
+  def is_float(self) -> bool:
+    return self.dtype == "float32"
 
   def body(self, depth: int) -> Callable[[list[Array]], list[Array]]:
     steps = [self._step(depth) for _ in range(int(self.rng.integers(2, 7)))]
@@ -111,11 +128,13 @@ class Generated:
 
   def _step(self, depth: int) -> Callable[[list[Array]], list[Array]]:
     kinds = ["unary", "binary", "binary", "collective", "collective", "collective"]
-    kinds += ["loop"] * (2 if depth else 0) + ["sliced", "sum of two"]
+    kinds += ["loop", "loop", "branch"] * (depth > 0) + ["sliced", "sum of two", "product"]
     kind = str(self.rng.choice(kinds))
     pick = int(self.rng.integers(0, 1000))
     if kind == "loop":
       return self._loop(depth - 1)
+    if kind == "branch":
+      return self._branch(depth - 1)
     function, name = getattr(self, "_" + kind.replace(" ", "_"))()
     other = int(self.rng.integers(0, 1000))
     self.lines.append(f"{'  ' * (2 - depth)}{name} of value {pick}, {other}")
@@ -128,7 +147,7 @@ class Generated:
 
   def _bounded(self, x: Array) -> Array:
     """Floats stay small, so that differences between orders of addition stay small too."""
-    return jnp.tanh(x) if self.is_float else x
+    return jnp.tanh(x) if self.is_float else x.astype(self.dtype)  # sums of int16 are int32
 
   def _unary(self) -> tuple[Callable[[Array, Array], Array], str]:
     choices: list[tuple[Callable[[Array, Array], Array], str]] = [
@@ -190,6 +209,41 @@ class Generated:
     axis, _ = self._axis()
     return (lambda x, y: lax.psum(x, axis) + lax.psum(y, axis)), f"psum + psum {axis}"
 
+  def _product(self) -> tuple[Callable[[Array, Array], Array], str]:
+    """A product of what is gathered, or one that is summed and scattered."""
+    axis, n = self._axis()
+
+    def gathered(x: Array, y: Array) -> Array:
+      return jnp.tile(lax.all_gather(x, axis, tiled=True)[:ROWS] @ y.T, (1, COLUMNS // ROWS))
+
+    def whole(x: Array, y: Array) -> Array:
+      rows = lax.all_gather(x, axis, tiled=True) @ y.T
+      return jnp.tile(rows[:ROWS] - rows[-ROWS:], (1, COLUMNS // ROWS))
+
+    def scattered(x: Array, y: Array) -> Array:
+      return jnp.tile(lax.psum_scatter(x @ y.T, axis, tiled=True), (n, COLUMNS // ROWS))
+
+    choices: list[tuple[Callable[[Array, Array], Array], str]] = [
+      (gathered, f"part of a product of all_gather {axis}"),
+      (whole, f"product of all_gather {axis}"),
+      (scattered, f"psum_scatter {axis} of a product"),
+    ]
+    return choices[int(self.rng.integers(len(choices)))]
+
+  def _branch(self, depth: int) -> Callable[[list[Array]], list[Array]]:
+    """All devices take the same branch, which may hold collectives."""
+    self.lines.append(f"{'  ' * (1 - depth)}branches:")
+    branches = [self.body(depth) for _ in range(2)]
+    self.lines.append(f"{'  ' * (1 - depth)}end")
+    pick, other = int(self.rng.integers(0, 1000)), int(self.rng.integers(0, 1000))
+
+    def run(values: list[Array]) -> list[Array]:
+      x, y = values[pick % len(values)], values[other % len(values)]
+      taken = lax.psum(x[0, 0], self.axes) > 0
+      return [*values, self._bounded(lax.cond(taken, *(lambda a, b, f=f: f([a, b])[-1] for f in branches), x, y))]
+
+    return run
+
   def _loop(self, depth: int) -> Callable[[list[Array]], list[Array]]:
     self.lines.append(f"{'  ' * (1 - depth)}scan:")
     inner = self.body(depth)
@@ -224,7 +278,7 @@ def generated(seed: int) -> tuple[Generated, Callable[..., Any], tuple[np.ndarra
   flat = bool(rng.integers(2))
   axes = ("a",) if flat else ("a", "b")
   sizes = {"a": 4} if flat else {"a": 2, "b": 2}
-  program = Generated(rng, axes, sizes, bool(rng.integers(3) == 0))
+  program = Generated(rng, axes, sizes, str(rng.choice(DTYPES)))
   run = program.body(2)
   devices = np.array(jax.devices("cpu")[:4]).reshape([sizes[a] for a in axes])
   mesh = Mesh(devices, axes)
@@ -238,7 +292,7 @@ def generated(seed: int) -> tuple[Generated, Callable[..., Any], tuple[np.ndarra
   if program.is_float:
     arguments = tuple(rng.standard_normal(shape).astype(np.float32) for _ in range(2))
   else:
-    arguments = tuple(rng.integers(-9, 10, shape).astype(np.int32) for _ in range(2))
+    arguments = tuple(rng.integers(-9, 10, shape).astype(program.dtype) for _ in range(2))
   passes = [str(p) for p in rng.choice(PASSES, int(rng.integers(1, 5)), replace=False)]
   return program, function, arguments, passes
 
@@ -287,8 +341,8 @@ def main() -> int:
       print(f"seed {seed}, passes {generated(seed)[3]}: {wrong}", flush=True)
     if ran % 50 == 0:
       jax.clear_caches()
-    if ran % 500 == 0:
-      print(f"{ran} programs so far, {faults} faults", file=sys.stderr, flush=True)
+    if ran % 25 == 0:
+      print(f"{ran} programs to seed {seed}, {faults} faults", file=sys.stderr, flush=True)
   print(f"{ran} programs, {faults} faults, {time.monotonic() - start:.0f} s")
   return 1 if faults else 0
 
