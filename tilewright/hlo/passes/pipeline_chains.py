@@ -15,7 +15,7 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.ir import Computation, Instruction
 from tilewright.hlo.passes.pipeline_options import COLLECTIVES, P2P, Moves
-from tilewright.hlo.passes.while_loops import Loop, is_invariant, remove_dead, trace
+from tilewright.hlo.passes.while_loops import Loop, is_invariant, remove_dead
 
 
 def chain_after(body: Computation, starts: Iterable[Instruction], split_barriers: bool = True) -> set[Instruction]:
@@ -78,27 +78,28 @@ def _feeds_barriers_only(instruction: Instruction) -> bool:
 def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instruction]:
   """Splits a barrier by whether its values are inside; returns the new instructions that are."""
   (source,) = barrier.operands
-  chosen = [i for i, value in enumerate(source.operands) if value in inside]
+  held = source.operands
+  chosen = [i for i, value in enumerate(held) if value in inside]
   if not chosen:
     return set()
-  if len(chosen) == len(source.operands):
+  if len(chosen) == len(held):
     return {source, barrier}
   if barrier.is_root or any(user.opcode != "get-tuple-element" for user in barrier.users):
     return set()  # used as a whole: what it holds stays where it is
   assert barrier.parent is not None
   builder = Builder(barrier.parent, before=barrier, metadata=barrier.metadata)
   moved: set[Instruction] = set()
-  for group in (chosen, [i for i in range(len(source.operands)) if i not in chosen]):
-    values = builder.make_tuple(*(source.operands[i] for i in group))
+  users = barrier.users
+  for group in (chosen, [i for i in range(len(held)) if i not in chosen]):
+    values = builder.make_tuple(*(held[i] for i in group))
     new = builder.op("opt-barrier", (values,))
     elements = {i: builder.element(new, position) for position, i in enumerate(group)}
-    for user in barrier.users:
+    for user in users:
       if user.attrs["index"] in elements:
         user.replace_all_uses_with(elements[user.attrs["index"]])
-        remove_dead(builder.computation, [user])
     if group is chosen:
       moved = {values, new, *elements.values()}
-  remove_dead(builder.computation, [barrier])
+  remove_dead(builder.computation, [*users, barrier])
   return moved
 
 
@@ -147,10 +148,17 @@ def is_recomputable(loop: Loop, value: Instruction) -> bool:
 
 
 def unfuse_stores(body: Computation, moves: Moves) -> None:
-  """Splits the fusions that only format and store the result of a collective, so that each part is visible."""
+  """Splits the fusions that only format and store what is computed from collectives, so that each part is visible."""
+  behind: set[Instruction] = set()
+  for instruction in topological_order(body):
+    if (
+      instruction.opcode in COLLECTIVES
+      or moves.is_candidate(instruction)
+      or not behind.isdisjoint(instruction.operands)
+    ):
+      behind.add(instruction)
   for fusion in [i for i in body.instructions if i.opcode == "fusion"]:
-    reads = any(trace(operand).instruction.opcode in COLLECTIVES for operand in fusion.operands)
-    if not reads or not moves.is_formatting(fusion, frozenset({"dynamic-update-slice", "dynamic-slice"})):
+    if fusion not in behind or not moves.is_formatting(fusion, frozenset({"dynamic-update-slice", "dynamic-slice"})):
       continue
     inner = fusion.called_computations[0]
     copies, new = copy_body(inner, dict(zip(inner.parameters, fusion.operands)))

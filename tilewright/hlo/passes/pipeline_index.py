@@ -2,7 +2,8 @@
 
     j = select(i < 3, 4 - i, i)   over trips i = 0 … 4   →   [4, 3, 2, 3, 4]
 
-Known are the counter, constants, invariant slots that start at a constant, and integer arithmetic on those.
+Known are the counter, slots that start at a constant and never change or grow by a constant, integers that are constants, and integer
+arithmetic on those.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tilewright.hlo.passes.while_loops import Counter, Loop, Value, is_invariant
+from tilewright.hlo.passes.while_loops import Counter, Loop, Value, is_invariant, step_of
 
 _COMPARED: dict[str, Callable[..., np.ndarray]] = {
   "LT": np.less,
@@ -54,7 +55,7 @@ def index_table(loop: Loop, value: Value, counter: Counter) -> np.ndarray | None
     return _slot_table(loop, value.path[0], counter)
   constant = value.constant
   if constant is not None and constant.size == 1:
-    return constant.reshape(()).astype(np.int64)
+    return _number(constant)
   if value.path or not instruction.shape.is_array or instruction.shape.num_elements != 1:
     return None
   operands = [index_table(loop, value.operand(i), counter) for i in range(len(instruction.operands))]
@@ -65,7 +66,7 @@ def index_table(loop: Loop, value: Value, counter: Counter) -> np.ndarray | None
   if opcode == "compare":
     return np.asarray(_COMPARED[str(instruction.attrs["direction"])](*tables)).astype(np.int64)
   if opcode == "not":
-    return 1 - tables[0] if instruction.shape.kind == "pred" else np.invert(tables[0])
+    return 1 - tables[0] if instruction.shape.kind == "pred" else _wrapped(~tables[0], instruction.shape.dtype)
   if opcode in _SAME:
     return _wrapped(tables[0], instruction.shape.dtype)
   if opcode in ("divide", "remainder") and not np.all(tables[1]):
@@ -79,14 +80,27 @@ def index_table(loop: Loop, value: Value, counter: Counter) -> np.ndarray | None
 def _slot_table(loop: Loop, slot: int, counter: Counter) -> np.ndarray | None:
   if slot == counter.slot:
     return counter.values()
-  initial = loop.initial(slot).constant if is_invariant(loop, slot) else None
-  if initial is None or initial.size != 1 or initial.dtype.kind not in "iub":
+  initial = loop.initial(slot).constant
+  start = None if initial is None or initial.size != 1 else _number(initial)
+  if start is None or is_invariant(loop, slot):
+    return start
+  step = step_of(loop, slot)
+  dtype = loop.instruction.shape.tuple_shapes[slot].dtype
+  return None if step is None else _wrapped(start + step * np.arange(counter.trips, dtype=np.int64), dtype)
+
+
+def _number(constant: np.ndarray) -> np.ndarray | None:
+  """An integer; None for what is no integer, or above all signed ones."""
+  if constant.dtype.kind not in "iub":
     return None
-  return initial.reshape(()).astype(np.int64)
+  return _wrapped(constant.reshape(()), constant.dtype)
 
 
 def _wrapped(table: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
   kind = np.dtype(dtype).kind
   if kind == "b":
     return (table != 0).astype(np.int64)
-  return table.astype(dtype).astype(np.int64) if kind in "iu" else None
+  if kind not in "iu":
+    return None
+  wrapped = table.astype(dtype)
+  return wrapped.astype(np.int64) if np.all(wrapped <= np.iinfo(np.int64).max) else None

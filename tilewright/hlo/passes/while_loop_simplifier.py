@@ -5,14 +5,17 @@
     an element that is forwarded     →  its initial value after the loop; constants move into body and condition
     a dead element                   →  is dropped from the state
     two elements that are always equal  →  one
+    an element that grows by a constant in every trip   →  the counter, multiplied and added to
     a comparison of the counter with the same result in every trip  →  a constant
     a state with tuples inside       →  one flat tuple
 
 Preconditions: no control edges on the loop; state read element by element where it changes. *Proofs.* With no trip a loop returns
 its initial state, with one the body applied to it. An invariant element has its initial value in every trip and afterwards.
-Elements that start from the same value and are updated by the same value are equal in every trip. Liveness is in `dce.py`. Trips
-are counted by the counter (`while_loops.py`) or, where the condition depends on a few scalars that start from constants, by
-running condition and updates.
+Elements that start from the same value and are updated by the same value are equal in every trip. In trip n the counter is
+k + n·s and an element that starts at e and grows by m·s is e + n·m·s = m · counter + (e - m·k), modulo 2 to the power of its bits.
+Liveness is in `dce.py`. Trips are counted by the counter (`while_loops.py`) or,
+where the condition depends on a few scalars that start from constants,
+by running condition and updates.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ from tilewright.hlo.passes.while_loops import (
   own_init,
   read_loop,
   remove_dead,
+  step_of,
   trace,
 )
 from tilewright.hlo.shape import Shape
@@ -57,6 +61,7 @@ class WhileLoopSimplifier(Pass):
 
   flatten: bool = True  # tuples inside the state
   simplify_compare_instrs: bool = True  # comparisons of the counter that come out the same in every trip
+  merge_induction_variables: bool = True  # elements that grow by a constant
 
   def run(self, module: Module) -> bool:
     changed = False
@@ -89,7 +94,8 @@ class WhileLoopSimplifier(Pass):
       changed = True
     if _may_narrow(loop):
       own_computations(loop)
-      if _merge_equal(loop) or _narrow(loop):
+      merged = self.merge_induction_variables and _merge_counters(loop)
+      if merged | _merge_equal(loop) | _narrow(loop):
         return True
     return changed
 
@@ -329,6 +335,64 @@ def _merge_equal(loop: Loop) -> bool:
           user.attrs["index"] = same
           changed = True
   return changed
+
+
+def _merge_counters(loop: Loop) -> bool:
+  """Elements that start at a constant and grow by a multiple of the counter's step are computed from the counter."""
+  counter = find_counter(loop)
+  if counter is None or not counter.trips:
+    return False
+  changed = False
+  for slot in range(loop.slots):
+    shape, start = loop.instruction.shape.tuple_shapes[slot], loop.initial(slot).constant
+    if slot == counter.slot or not shape.is_array or shape.dimensions or start is None or start.dtype.kind not in "iu":
+      continue
+    step = step_of(loop, slot)
+    inside = [u for u in loop.parameter.users if u.attrs["index"] == slot]
+    outside = [u for u in loop.instruction.users if u.attrs["index"] == slot]
+    in_condition = any(u.attrs["index"] == slot for u in loop.condition.parameters[0].users)
+    if not step or step % counter.step or in_condition or any(map(has_control_edges, (*inside, *outside))):
+      continue
+    if not outside and all(_only_grows(u, loop) for u in inside):
+      continue  # dead
+    kind, first = shape.element_type, int(start)
+    times = step // counter.step
+    for user in inside:
+      builder = Builder(loop.body, before=user)
+      value = element(loop.parameter, counter.slot, builder)
+      if value.shape.element_type != kind:
+        value = builder.convert(value, kind)
+      if times != 1:
+        value = builder.multiply(value, _wrapped_constant(builder, times, shape))
+      if first != times * counter.start:
+        value = builder.add(value, _wrapped_constant(builder, first - times * counter.start, shape))
+      loop.body.replace(user, value)
+    for user in outside:
+      builder = Builder(loop.computation, before=user)
+      loop.computation.replace(user, _wrapped_constant(builder, first + step * counter.trips, shape))
+    changed = True
+  return changed
+
+
+def _only_grows(value: Instruction, loop: Loop) -> bool:
+  """Whether nothing but next values of elements is computed from an element, by sums."""
+  seen, todo = {value}, [value]
+  while todo:
+    users = [u for u in todo.pop().users if u is not loop.body.root and u not in seen]
+    if any(u.opcode not in ("add", "subtract") for u in users):
+      return False
+    seen.update(users)
+    todo += users
+  return True
+
+
+def _wrapped_constant(builder: Builder, value: int, shape: Shape) -> Instruction:
+  dtype = shape.dtype
+  bits = np.iinfo(dtype).bits
+  value %= 1 << bits
+  if shape.kind == "signed" and value >> (bits - 1):
+    value -= 1 << bits
+  return builder.constant(np.asarray(value, dtype))
 
 
 def _flatten(instruction: Instruction) -> bool:

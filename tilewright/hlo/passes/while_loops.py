@@ -169,7 +169,7 @@ def find_counter(loop: Loop) -> Counter | None:
     return None
   if loop.instruction.shape.tuple_shapes[slot].dimensions:
     return None
-  start, limit, step = _integer(loop.initial(slot)), _limit(loop, right), _step(loop, slot)
+  start, limit, step = _integer(loop.initial(slot)), _limit(loop, right), step_of(loop, slot)
   if start is None or limit is None or not step:
     return None
   trips = _count_trips(start, step, limit, direction)
@@ -198,7 +198,7 @@ def _limit(loop: Loop, value: Value) -> int | None:
   return _integer(loop.initial(slot)) if is_invariant(loop, slot) else None
 
 
-def _step(loop: Loop, slot: int) -> int | None:
+def step_of(loop: Loop, slot: int) -> int | None:
   """What a trip adds to the slot, by one addition or several."""
   update, total = trace(loop.outputs[slot]), 0
   while not loop.is_slot(update, slot):
