@@ -115,3 +115,29 @@ ENTRY e { x = f32[4] parameter(0)
   called = [c for i in module.instructions() for c in i.called_computations]
   assert len(called) == len(set(called)) == 6
   transformed(module.to_text(), "flatten_call_graph", changes=False, devices=1)
+
+
+SHARED = """HloModule m
+f {{ p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  n = f32[4] negate(p)
+  ROOT s = f32[4] {root} }}
+ENTRY e {{ x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  z = f32[4] sine(y)
+  c = f32[4] call(x, z), to_apply=f
+  d = f32[4] call(y, x), to_apply=f{more}
+  ROOT r = f32[4] add(c, d) }}"""
+
+
+def test_parameters_that_a_shared_computation_does_not_read_are_not_passed() -> None:
+  module = transformed(SHARED.format(root="abs(n)", more=""), "dce", devices=1, tolerance=0)
+  assert count(module, "sine") == 0 and all(len(i.operands) == 1 for i in module.instructions() if i.opcode == "call")
+
+
+@pytest.mark.parametrize(
+  ("root", "more"), [("add(n, q)", ""), ("abs(n)", ', frontend_attributes={_xla_compute_type="host"}')]
+)
+def test_parameters_that_are_read_or_belong_to_someone_are_passed(root: str, more: str) -> None:
+  module = transformed(SHARED.format(root=root, more=more), "dce", devices=1, tolerance=0, changes=False)
+  assert count(module, "sine") == 1

@@ -577,7 +577,10 @@ def test_what_is_inlined_stays_in_the_scheduling_group_of_the_call():
     ("algsimp", "algebraic_simplifier"),
     ("all-reduce-combiner{max_bytes=8}", "all_reduce_combiner{max_bytes=8}"),
     ("collective-pipeliner-forwardsink{max_bytes=8}", "collective_pipeliner{direction=forward_sink,max_bytes=8}"),
-    ("collective-permute-decomposer{threshold_in_bytes=9}", "collective_permute_to_send_recv{min_bytes=9}"),
+    (
+      "collective-permute-decomposer{threshold_in_bytes=9}",
+      "collective_permute_to_send_recv{min_bytes=9,split_cycles=false}",
+    ),
     ("collective-pipeliner-backward", "collective_pipeliner{direction=backward}"),
     ("latency-hiding-scheduler{device=cpu}", "schedule{device=cpu}"),
   ],

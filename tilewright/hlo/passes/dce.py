@@ -8,7 +8,8 @@ no effect.
 Unused outputs are removed as well.
   * A multi-output fusion keeps its used outputs. Precondition: every user is a get-tuple-element, nothing else
     calls its computation, and it is not kCustom (whose back end owns the signature). An output with a side effect stays. Unused
-    parameters are removed too, and those of plain calls. Parameters of the entry are removed only on request: callers pass them.
+    parameters are removed too, and those of plain calls, which may share a computation. Parameters of the entry are removed only on
+    request: callers pass them.
   * A while loop keeps the elements that are *live*: taken after the loop, read by the condition, needed by a side effect in
     the body, or needed by the next value of a live element. Proof: the least such set is closed, so the loop restricted to
     it computes the same values in every iteration; and the number of iterations depends on the condition only.
@@ -45,6 +46,8 @@ class DeadCode(Pass):
         again |= remove_dead(computation, effects)
         if self.narrow:
           again |= _narrow(computation, graph, effects)
+      if self.narrow:
+        again |= _narrow_shared(graph)
       if self.remove_dead_parameters_from_entry_computation:
         again |= drop_entry_parameters(module)
       changed |= again
@@ -116,4 +119,14 @@ def _narrow(computation: Computation, graph: CallGraph, effects: Effects) -> boo
       changed |= narrow_while(instruction, effects)
     else:
       changed |= narrow_fusion(instruction, effects)
+  return changed
+
+
+def _narrow_shared(graph: CallGraph) -> bool:
+  """Drops unused parameters of computations that several plain calls share."""
+  changed = False
+  for callers in graph.callers.values():
+    left = [c for c in callers if c.parent is not None]
+    if len(callers) > 1 and left and all(c.opcode == "call" and _is_plain(c) and c.sharding is None for c in left):
+      changed |= drop_parameters(*left)
   return changed

@@ -71,22 +71,23 @@ def _merge_element(element: Instruction, whole: Instruction) -> None:
   _forget(element)
 
 
-def drop_parameters(fusion: Instruction) -> bool:
-  """Drops unused parameters of a fusion that is the only caller of its computation."""
-  computation = fusion.called_computations[0]
+def drop_parameters(*callers: Instruction) -> bool:
+  """Drops unused parameters of the computation of a fusion or call. All its callers must be given."""
+  computation = callers[0].called_computations[0]
   parameters = computation.parameters
   kept = [p for p in parameters if p.user_count or p.is_root or p.control_predecessors or p.control_successors]
   if len(kept) == len(parameters):
     return False
   number = {p.parameter_number: i for i, p in enumerate(kept)}
-  aliases = fusion.attrs.get("output_to_operand_aliasing", ())
-  if any(a.operand not in number for a in aliases):
+  if any(a.operand not in number for c in callers for a in c.attrs.get("output_to_operand_aliasing", ())):
     return False
   computation.remove_all(p for p in parameters if p not in kept)
   for i, parameter in enumerate(kept):
     parameter.attrs["parameter_number"] = i
-  fusion.set_operands(o for i, o in enumerate(fusion.operands) if i in number)
-  _set_aliases(fusion, [OutputAlias(a.output_index, number[a.operand], a.operand_index, a.unknown) for a in aliases])
+  for caller in callers:
+    aliases = caller.attrs.get("output_to_operand_aliasing", ())
+    caller.set_operands(o for i, o in enumerate(caller.operands) if i in number)
+    _set_aliases(caller, [OutputAlias(a.output_index, number[a.operand], a.operand_index, a.unknown) for a in aliases])
   return True
 
 
