@@ -11,6 +11,7 @@ end, always in the same order.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 import jax
@@ -18,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tilewright.ops import tiling
+from tilewright.ops import matmul_hopper, tiling
 from tilewright.ops.tiling import GpuProduct
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def call(
   )
   x, y = in_whole_rows(x), in_whole_rows(y)
   product = cut.product
+  if product.by_hand:
+    finish = functools.partial(finished, plan)
+    transposed = (plan.transpose_x, plan.transpose_y)
+    tiles = matmul_hopper.tiles_of(product.blocks, x.dtype.itemsize)
+    return matmul_hopper.product(tiles, x, y, bias, factor, finish, plan.out_dtype, transposed, (m, n, k))
   if product.splits == 1:
     return blocked(plan, x, y, bias, factor, (m, n, k), product.blocks)
   parts = blocked(plan, x, y, None, None, (m, n, k), product.blocks, product.splits)

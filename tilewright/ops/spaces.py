@@ -54,6 +54,7 @@ MATMUL_GPU = Declared(
     "block_k": choice(0, 32, 64, 128),
     "splits": choice(1, 2, 4, 8, 16),
     "cluster": choice(*_CLUSTERS),
+    "by_hand": choice(0, 1),
   },
   where=[
     lambda block_m, block_n: (block_m == 0) == (block_n == 0),
@@ -65,9 +66,13 @@ MATMUL_GPU = Declared(
     lambda block_k, splits, k, dtype: splits == 1 or (dtype != "int8" and splits * 2 * block_k <= k),
     lambda block_m, m: block_m <= 64 or block_m < 2 * m,
     lambda block_n, n: block_n <= 64 or block_n < 2 * n,
+    # The persistent kernel: consumers of 64 or 128 rows.
+    lambda by_hand, block_m, block_n: by_hand == 0 or (block_m >= 128 and block_n >= 128),
+    lambda by_hand, splits, cluster: by_hand == 0 or (splits == 1 and cluster == 0),
+    lambda by_hand, block_k, dtype: by_hand == 0 or (block_k == 64 and dtype in ("bfloat16", "float16")),
   ],
   predict=_cycles,
-  version=2,
+  version=3,
 )
 ATTENTION_CPU = Declared(
   "ops.attention cpu",
@@ -115,7 +120,8 @@ def matmul_blocks(
   if execution.on_gpu:
     found = MATMUL_GPU.choose(**facts)
     blocks = MatmulBlocks(found["block_m"], found["block_n"], found["block_k"])
-    return (GpuProduct(blocks, found["splits"]) if blocks.m else None), with_params(execution, cluster=found["cluster"])
+    own = GpuProduct(blocks, found["splits"], bool(found["by_hand"])) if blocks.m else None
+    return own, with_params(execution, cluster=found["cluster"])
   found = MATMUL_CPU.choose(**facts)
   if not found["parts_m"]:
     return None, execution

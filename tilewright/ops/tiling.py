@@ -204,6 +204,7 @@ class GpuProduct:
 
   blocks: MatmulBlocks
   splits: int = 1
+  by_hand: bool = False  # by the persistent kernel of `matmul_hopper`
 
 
 @functools.lru_cache(maxsize=4096)
