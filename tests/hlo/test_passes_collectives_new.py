@@ -104,9 +104,10 @@ def test_reassociation_looks_through_equal_formatting() -> None:
   q = bf16[8,4] all-reduce(hy), replica_groups={{0,1,2,3}}, to_apply=hadd pc = f32[8,4] convert(p) qc = f32[8,4] convert(q)
   ROOT t = f32[8,4] add(pc, qc)"""
   parameters = "hx = bf16[8,4] parameter(0) hy = bf16[8,4] parameter(1)"
-  module = transformed(program(wide, parameters=parameters), "all_reduce_reassociate", tolerance=3e-2)
+  converted = "all-reduce-reassociate{reassociate_converted_ar=true}"
+  module = transformed(program(wide, parameters=parameters), converted, tolerance=3e-2)
   assert count(module, "all-reduce") == 1
-  transformed(program(wide, parameters=parameters), "all_reduce_reassociate{converts=false}", changes=False)
+  transformed(program(wide, parameters=parameters), "all_reduce_reassociate", changes=False)
 
 
 @pytest.mark.parametrize(

@@ -273,8 +273,9 @@ def test_scalars_can_be_sent() -> None:
   transformed(program(body, PARTITIONS), "collective_permute_to_send_recv", tolerance=0)
 
 
-def test_permutes_between_replicas_or_below_the_limit_stay() -> None:
-  transformed(program(COLLECTIVES["collective-permute"]), "collective_permute_to_send_recv", changes=False)
+def test_permutes_between_replicas_or_below_the_limit() -> None:
+  module = transformed(program(COLLECTIVES["collective-permute"]), "collective_permute_to_send_recv", tolerance=0)
+  assert count(module, "send") == 1 and not any(i.attrs.get("channel_id") for i in module.instructions())
   text = permute("{{0,1},{1,0}}")
   transformed(text, "collective_permute_to_send_recv{min_bytes=129}", changes=False)
   transformed(permute("{{0,1},{1,2}}"), "collective_permute_to_send_recv{cycles_only=true}", changes=False)

@@ -16,8 +16,9 @@ ARRAY = 1024 * 1024 * 4
 TYPE = "f32[1024,1024]{1,0}"
 
 
-def lowered(body: str, header: str = "", before: str = "") -> Lowered:
-  module = hlo.parse(f"HloModule m, is_scheduled=true{header}\n{before}\nENTRY %main {{\n{body}\n}}\n")
+def lowered(body: str, header: str = "", before: str = "", is_scheduled: bool = True) -> Lowered:
+  module = hlo.parse(f"HloModule m{header}\n{before}\nENTRY %main {{\n{body}\n}}\n")
+  module.is_scheduled = is_scheduled
   hlo.verify(module)
   return lower(module.entry, module, hlo.cost.Roofline("h100"), schedule.Limits(), {}, "entry")
 
@@ -201,3 +202,26 @@ def test_host_memory_is_not_counted() -> None:
   )
   assert low.problem.always == 2 * 8192 * 8192 * 2
   assert measure(low.problem, range(low.problem.size)).peak > low.problem.always
+
+
+def test_readers_of_a_destination_come_before_the_permute_wherever_they_stand() -> None:
+  low = lowered(
+    f"""
+    %x = {TYPE} parameter(0)
+    %zero = s32[] constant(0)
+    %at = (s32[], s32[]) tuple(%zero, %zero)
+    %a = {TYPE} negate(%x)
+    %y = {TYPE} cosine(%x)
+    %s = ({TYPE}, {TYPE}) collective-permute-start(%a, %y, %at, %at), channel_id=1, source_target_pairs={{{{0,1}}}}, slice_sizes={{{{8,8}}}}
+    %d = {TYPE} collective-permute-done(%s)
+    %half = {TYPE} sine(%x)
+    %r = {TYPE} multiply(%half, %y)
+    %after = {TYPE} subtract(%d, %y)
+    ROOT %c = ({TYPE}, {TYPE}) tuple(%r, %after)""",
+    ", num_partitions=2",
+    is_scheduled=False,
+  )
+  p = low.problem
+  number = {name: v for v, name in enumerate(p.names)}
+  assert number["r"] in p.preds[number["s"]]
+  assert number["s"] not in p.preds[number["half"]] and number["s"] < number["after"]  # it needs what arrives

@@ -32,7 +32,7 @@ _FORMATTING = frozenset({"reshape", "transpose", "slice", "broadcast", "reverse"
 class AllReduceReassociate(Pass):
   """Combines the operands of two all-reduces instead of their results."""
 
-  converts: bool = True  # also results converted to a wider float
+  converts: bool = False  # also results converted to a wider float; they are added in it
   exact: bool = False  # not where floats would be added in another order
 
   def run(self, module: Module) -> bool:

@@ -4,8 +4,10 @@
     all-reduce of a value that is equal in each group: sum  →  value · group size
                                           min, max, and, or  →  value
 
-A value is equal in each group if it is computed, by instructions without effects, from constants and from results of all-reduces and
-all-gathers over the same or larger groups. *Proof.* Those results are the same on all members, and equal operands give equal values.
+A value is equal in each group if it is computed, by instructions without effects, from constants, from results of all-reduces and
+all-gathers over the same or larger groups, from the number of the partition or replica if the group has one, and, in groups of
+replicas of one partition, from what the program says to be the same on all replicas (`parameter_replication`). *Proof.* Those
+values are the same on all members, and equal operands give equal values.
 Sums of floats are exact where the size is a power of two; elsewhere they round once instead of size - 1 times (`exact=true` refuses
 those).
 """
@@ -97,6 +99,8 @@ def _is_equal(value: Instruction, groups: Groups, module: Module) -> bool:
   """Whether a value is the same on all members of each group."""
   effects = Effects()
   wanted = [set(group) for group in groups]
+  partitions = module.num_partitions
+  one_partition = module.states_devices and all(len({d % partitions for d in group}) == 1 for group in groups)
   seen: set[Instruction] = set()
   todo = [value]
   while todo:
@@ -106,7 +110,15 @@ def _is_equal(value: Instruction, groups: Groups, module: Module) -> bool:
     seen.add(top)
     if len(seen) > _MAX_TRACED:
       return False
-    if top.opcode in ("constant", "iota"):
+    if top.opcode in ("constant", "iota") or (top.opcode == "partition-id" and one_partition):
+      continue
+    if one_partition and _is_replicated(top):
+      continue
+    if (
+      top.opcode == "replica-id"
+      and module.states_devices
+      and all(len({d // partitions for d in g}) == 1 for g in groups)
+    ):
       continue
     if top.opcode in ("all-reduce", "all-gather"):
       if not _has_known_groups(top, module):
@@ -119,3 +131,21 @@ def _is_equal(value: Instruction, groups: Groups, module: Module) -> bool:
       return False
     todo += top.operands
   return True
+
+
+def _is_replicated(value: Instruction) -> bool:
+  """Whether it is an array of an entry parameter that `parameter_replication` declares equal on all replicas."""
+  path: list[int] = []
+  while value.opcode == "get-tuple-element":
+    path.insert(0, value.attrs["index"])
+    (value,) = value.operands
+  computation = value.parent
+  if value.opcode != "parameter" or computation is None or computation.parent is None:
+    return False
+  if computation is not computation.parent.entry:
+    return False
+  declared = value.attrs.get("parameter_replication", ())
+  leaves = [index for index, _ in value.shape.leaves()]
+  if len(declared) != len(leaves):
+    return False
+  return all(flag for flag, index in zip(declared, leaves) if index[: len(path)] == tuple(path))

@@ -7,9 +7,10 @@ the instruction precede the start, successors follow the done. An opcode without
 its own (reduce-scatter, all-to-all, …) is wrapped in an async computation. Copies are converted where they cross memory spaces.
 
 *The inverse.* In a scheduled module, if everything between a start and its done costs nothing (parameters, constants, tuples,
-bitcasts), nothing overlaps and the pair only costs a stream change: it becomes the plain instruction, in the done's
-position. Its operands are still live and the result is not read earlier. Left alone: pairs with control edges between,
-updates, results shared by several dones, prefetches across programs. `everything=true` converts every such pair, in any module.
+bitcasts) or belongs to another pair of a collective, no computation overlaps and the pair only costs a stream change: it becomes the
+plain instruction, in the done's position. Its operands are still live and the result is not read earlier. Left alone: pairs with
+control edges between, updates, results shared by several dones, prefetches across programs. `everything=true` converts every such
+pair, in any module.
 
 XLA's GPU back end runs pairs; its CPU back end has no thunks for them and refuses the program, so in a compilation for the CPU
 no pair is created.
@@ -136,11 +137,11 @@ class SyncCollectives(Pass):
       return False
     changed = False
     for computation in module.computations:
-      for start in [i for i in computation.instructions if i.opcode.endswith("-start")]:
-        done = _only_done(start)
-        if done is not None and (self.everything or _nothing_between(computation, start, done)):
-          _make_sync(start, done)
-          changed = True
+      starts = [i for i in computation.instructions if i.opcode.endswith("-start")]
+      pairs = [(start, done) for start in starts if (done := _only_done(start)) is not None]
+      for start, done in [p for p in pairs if self.everything or _nothing_between(computation, *p)]:
+        _make_sync(start, done)
+        changed = True
     if changed:
       module.remove_unreachable_computations()
     return changed
@@ -165,7 +166,15 @@ def _only_done(start: Instruction) -> Instruction | None:
 
 def _nothing_between(computation: Computation, start: Instruction, done: Instruction) -> bool:
   first, last = computation.instructions.index(start), computation.instructions.index(done)
-  return all(i.opcode in FREE for i in computation.instructions[first + 1 : last])
+  return all(i.opcode in FREE or _is_half(i) for i in computation.instructions[first + 1 : last])
+
+
+def _is_half(instruction: Instruction) -> bool:
+  """Whether it is the start or the done of a collective."""
+  opcode = instruction.opcode
+  if opcode in ("async-start", "async-done"):
+    return instruction.called_computations[0].root.opcode in OWN_PAIRS | WRAPPED
+  return opcode.endswith(("-start", "-done")) and opcode.rpartition("-")[0] in OWN_PAIRS
 
 
 def _make_sync(start: Instruction, done: Instruction) -> None:

@@ -141,12 +141,17 @@ XLA_NAMES = {
   "map_inline": "map_inliner",
   "simplify_conditional": "conditional_simplifier",
   "simplify_while_loops": "while_loop_simplifier",
-  "while_loop_all_reduce_code_motion": "all_reduce_code_motion",
+  "while_loop_all_reduce_code_motion": "all_reduce_code_motion{reduce_scatter=false}",
+  "windowed_einsum_handler": "windowed_einsum",
 }
 
 XLA_OPTIONS = {
   "collective_size_threshold_to_stop_sinking": "max_bytes",
+  "enable_reduce_scatter": "reduce_scatter",
+  "pipelining_direction": "direction",
+  "remove_loop_iteration_annotation_only": "remove_loop_iteration_annotation",
   "exclude_entry_computation": "exclude_entry",
+  "reassociate_converted_ar": "converts",
   "threshold_in_bytes": "min_bytes",
 }
 

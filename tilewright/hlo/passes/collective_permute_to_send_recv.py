@@ -5,17 +5,23 @@
 becomes two transfers, {{0,1},{1,2},{2,3}} and {{3,0}}, on channels of their own, and a choice by the device's number.
 
 *Why cycles are broken.* A cycle of receives that wait for sends that wait for receives deadlocks once the
-transfers are spread over iterations or one buffer is used for both. One edge of every cycle (the one into its smallest device)
-goes to the second transfer; the remaining edges form paths, each with a device that only sends.
+transfers are spread over iterations or one buffer is used for both. One edge of every cycle goes to the second transfer: the one against
+the direction of all others (3 to 0 above, 0 to 3 in the reverse of it), or else the one into the smallest device. The remaining edges
+form paths, each with a device that only sends.
 
 *Proof.* Every device is the target of at most one pair, so it receives data from at most one of the two transfers: the select
 takes that one. A device that is not a target gets zeros from both, as from a permute. Per channel,
 control edges order recv → send → recv-done → send-done: the receive is posted before its sender can block. Transfers that share
 devices are ordered, send before the next receive, so that all of these devices run them in one order.
 
-Left alone: permutes without a channel (their numbers are replicas, those of a send are partitions), with several operands or
-slices, with control edges, below `min_bytes`, and pairs that name a device twice. In a compilation for the CPU, whose back end
-runs no sends, everything is.
+Numbers are partitions with a channel and replicas without, in permutes and in transfers.
+
+*Pipelining.* Transfers of a value that a loop carries may start a trip ahead. In every loop body those of the first such permute get the
+frontend attribute `_xla_send_recv_pipeline="0"`, which asks XLA for it; if two permutes form a cycle together, the one that closes it gets
+"0" and the other "1".
+
+Left alone: permutes with several operands or slices, with control edges, below `min_bytes`, and pairs that name a device
+twice. In a compilation for the CPU, whose back end runs no sends, everything is.
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ from tilewright.hlo.shape import Shape
 
 Pairs = tuple[tuple[int, int], ...]
 PAIRS = "_xla_send_recv_source_target_pairs"
+PIPELINE = "_xla_send_recv_pipeline"
 
 
 @register_pass("collective_permute_to_send_recv")
@@ -49,19 +56,21 @@ class CollectivePermuteToSendRecv(Pass):
     if compiled_platform() == "cpu":
       return False  # it has no thunks for them
     changed = False
+    bodies = {i.attrs["body"] for i in module.instructions() if i.opcode == "while"}
     for computation in module.computations:
       sends: list[tuple[set[int], Instruction]] = []  # devices and the last send of each permute so far
-      for instruction in topological_order(computation):
-        if self._is_wanted(instruction):
-          devices = {d for pair in instruction.attrs["source_target_pairs"] for d in pair}
-          earlier = [send for others, send in sends if others & devices]
-          sends.append((devices, to_send_recv(instruction, module, earlier)))
-          changed = True
+      wanted = [i for i in topological_order(computation) if self._is_wanted(i)]
+      stage = pipeline_stages(wanted) if computation in bodies else {}
+      for instruction in wanted:
+        devices = {d for pair in instruction.attrs["source_target_pairs"] for d in pair}
+        earlier = [send for others, send in sends if others & devices]
+        sends.append((devices, to_send_recv(instruction, module, earlier, stage.get(instruction))))
+        changed = True
     return changed
 
   def _is_wanted(self, instruction: Instruction) -> bool:
     attrs = instruction.attrs
-    if instruction.opcode != "collective-permute" or not attrs.get("channel_id") or has_control_edges(instruction):
+    if instruction.opcode != "collective-permute" or has_control_edges(instruction):
       return False
     if len(instruction.operands) != 1 or "slice_sizes" in attrs or not instruction.shape.is_array:
       return False
@@ -86,47 +95,87 @@ def break_cycles(pairs: Pairs) -> tuple[Pairs, Pairs]:
       walk.append(device)
       device = target_of[device]
     if walk and device == start:
-      closing.append((walk[-1], start))
+      closing.append(_closing_edge([(a, target_of[a]) for a in walk]))
   return tuple(p for p in pairs if p not in closing), tuple(closing)
 
 
-def to_send_recv(instruction: Instruction, module: Module, earlier: Sequence[Instruction] = ()) -> Instruction:
+def _closing_edge(cycle: Sequence[tuple[int, int]]) -> tuple[int, int]:
+  """The one edge down if all others go up, the one edge up if all others go down, or else the one into the smallest device."""
+  up = [edge for edge in cycle if edge[1] > edge[0]]
+  down = [edge for edge in cycle if edge[1] <= edge[0]]
+  if len(down) != 1 and len(up) == 1:
+    return up[0]
+  return min(cycle, key=lambda edge: edge[1])
+
+
+def pipeline_stages(permutes: Sequence[Instruction]) -> dict[Instruction, int]:
+  """The permutes of a loop body that may run a trip ahead, and which of the two parts of a cycle each is."""
+  carried = [p for p in permutes if _is_carried(p.operands[0])]
+  if not carried:
+    return {}
+  first = carried[0]
+  for other in carried[1:]:
+    for closing, paths in ((first, other), (other, first)):
+      pairs = closing.attrs["source_target_pairs"]
+      if len(pairs) == 1 and break_cycles((*paths.attrs["source_target_pairs"], *pairs))[1] == pairs:
+        return {closing: 0, paths: 1}
+  return {first: 0}
+
+
+def _is_carried(value: Instruction) -> bool:
+  return value.opcode == "get-tuple-element" and value.operands[0].opcode == "parameter"
+
+
+def to_send_recv(
+  instruction: Instruction, module: Module, earlier: Sequence[Instruction] = (), stage: int | None = None
+) -> Instruction:
   """Replaces a permute; its transfers come after the `earlier` sends, which share devices with it. Gives its last send."""
   assert instruction.parent is not None
   (x,) = instruction.operands
   builder = Builder(instruction.parent, before=instruction, metadata=instruction.metadata)
   paths, closing = break_cycles(instruction.attrs["source_target_pairs"])
-  channel = int(instruction.attrs["channel_id"])
+  channel = int(instruction.attrs.get("channel_id") or 0)
   received: list[tuple[Pairs, Instruction]] = []
   previous = list(earlier)
-  for pairs in (paths, closing):
+  for part, pairs in enumerate((paths, closing)):
     if pairs:
-      data, send = _transfer(x, instruction, pairs, channel, builder, previous)
+      own_stage = stage if stage is None or not (paths and closing) else 1 - part
+      data, send = _transfer(x, instruction, pairs, channel, builder, previous, own_stage)
       previous = [send]
       received.append((pairs, data))
-      channel = next_channel(module)
+      channel = next_channel(module) if channel else 0
   value = received[0][1]
   if len(received) == 2:
-    chosen = is_one_of([target for _, target in closing], value.shape, builder)
+    kind = "partition-id" if instruction.attrs.get("channel_id") else "replica-id"
+    chosen = is_one_of([target for _, target in closing], value.shape, builder, kind)
     value = builder.op("select", (chosen, received[1][1], value), instruction.shape)
   instruction.parent.replace(instruction, value)
   return send
 
 
 def _transfer(
-  x: Instruction, permute: Instruction, pairs: Pairs, channel: int, builder: Builder, previous: Sequence[Instruction]
+  x: Instruction,
+  permute: Instruction,
+  pairs: Pairs,
+  channel: int,
+  builder: Builder,
+  previous: Sequence[Instruction],
+  stage: int | None,
 ) -> tuple[Instruction, Instruction]:
   """Sends `x` along the pairs. Returns the received value, and the send, which the next transfer waits for."""
   shape = permute.shape
   token = builder.op("after-all")
   state = Shape.tuple_of(shape, Shape.array("u32"), Shape.token())
-  recv = builder.op("recv", (token,), state, channel_id=channel)
-  send = builder.op("send", (x, token), state, channel_id=channel)
-  recv_done = builder.op("recv-done", (recv,), Shape.tuple_of(shape, Shape.token()), channel_id=channel)
-  send_done = builder.op("send-done", (send,), Shape.token(), channel_id=channel)
+  named = {"channel_id": channel} if channel else {}
+  recv = builder.op("recv", (token,), state, **named)
+  send = builder.op("send", (x, token), state, **named)
+  recv_done = builder.op("recv-done", (recv,), Shape.tuple_of(shape, Shape.token()), **named)
+  send_done = builder.op("send-done", (send,), Shape.token(), **named)
   text = "{" + ",".join(f"{{{s},{t}}}" for s, t in pairs) + "}"
   for instruction in (recv, send, recv_done, send_done):
     instruction.frontend_attributes.update(permute.frontend_attributes)
+    if stage is not None:
+      instruction.frontend_attributes[PIPELINE] = str(stage)
   for instruction in (recv, send):
     instruction.frontend_attributes[PAIRS] = text
   send.add_control_predecessor(recv)

@@ -45,6 +45,7 @@ from tilewright.hlo.passes.while_loops import Counter, Loop, find_counter, loops
 
 Direction = Callable[[Loop, Counter, Module, Moves], list[Instruction]]
 DIRECTIONS: dict[str, Direction] = {"forward": forward, "forward_sink": sink, "backward": backward}
+XLA_DIRECTIONS = {"kForward": "forward", "kForwardSink": "forward_sink", "kBackward": "backward"}
 
 
 @register_pass("collective_pipeliner")
@@ -65,6 +66,11 @@ class CollectivePipeliner(Pass):
   barriers: str = "split"  # keep: an optimization barrier moves as a whole or not at all
   should_allow_loop_variant_parameter_in_chain: bool = False  # backward: any slot may be fetched from
   should_allow_control_dependencies: bool = False  # control edges of collectives are dropped
+  process_different_sized_ops: bool = True  # also collectives that change the number of elements
+  pipeline_use_tree: bool = True  # forward: also collectives whose results, or what is made of them, have several users
+
+  def __post_init__(self) -> None:
+    object.__setattr__(self, "direction", XLA_DIRECTIONS.get(self.direction, self.direction))
 
   def run(self, module: Module) -> bool:
     for option, value, known in (
@@ -82,6 +88,8 @@ class CollectivePipeliner(Pass):
       self.should_allow_loop_variant_parameter_in_chain,
       self.barriers == "split",
       self.max_pipelining_per_loop,
+      self.process_different_sized_ops,
+      self.pipeline_use_tree or self.direction == "backward",
     )
     changed = False
     for loop in loops_of(module):

@@ -11,7 +11,7 @@ An all-to-all of several operands has another meaning in HLO, so those are laid 
 into one array. With `combine_by_dim=false` all-gathers and reduce-scatters along different dimensions are merged too,
 transposed so that they agree.
 
-The sum of the operands' bytes stays within `max_bytes` and their number within `max_count`. A scheduled module is left
+The sum of the results' bytes stays within `max_bytes` and their number within `max_count`. A scheduled module is left
 alone, because its order was chosen deliberately.
 """
 
@@ -105,7 +105,7 @@ class CombineCollectives(Pass):
   def _key(self, instruction: Instruction, module: Module) -> Hashable:
     """Equal for collectives that may be merged; None for what is not one."""
     opcode, attrs = instruction.opcode, instruction.attrs
-    if opcode not in self.opcodes or has_control_edges(instruction) or instruction.backend_config:
+    if opcode not in self.opcodes or has_control_edges(instruction):
       return None
     shapes = [operand.shape for operand in instruction.operands]
     types = {shape.element_type for shape in shapes}
@@ -127,7 +127,8 @@ class CombineCollectives(Pass):
     if opcode == "all-to-all" or (opcode in ALONG_DIMENSION and not self.combine_by_dim):
       dimension = None
     others = tuple(sorted(instruction.frontend_attributes.items()))
-    extra = dimension, attrs.get("source_target_pairs"), bool(attrs.get("constrain_layout")), others
+    pairs, constrained = attrs.get("source_target_pairs"), bool(attrs.get("constrain_layout"))
+    extra = dimension, pairs, constrained, others, instruction.backend_config
     size = group_size_of(instruction, module) if opcode == "all-to-all" else None
     if opcode == "all-to-all" and size is None:
       return None
@@ -158,6 +159,8 @@ class AllReduceCombiner(_Combiner):
 @dataclass(frozen=True)
 class AllGatherCombiner(_Combiner):
   """Merges independent all-gathers of the same groups."""
+
+  combine_different_dtypes: bool = True
 
   opcodes: ClassVar[frozenset[str]] = frozenset({"all-gather"})
 
@@ -222,7 +225,8 @@ class _Paths:
 
 
 def _bytes(collective: Instruction) -> int:
-  return sum(operand.shape.byte_size for operand in collective.operands)
+  """The bytes of the results, which is what XLA compares with its threshold."""
+  return sum(shape.byte_size for _, shape in collective.shape.leaves())
 
 
 def group_size_of(collective: Instruction, module: Module) -> int | None:

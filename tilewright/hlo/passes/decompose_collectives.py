@@ -21,7 +21,7 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import has_control_edges
+from tilewright.hlo.passes.collective_keys import Channels, has_control_edges
 from tilewright.hlo.passes.combine_collectives import group_size_of, replace_results
 from tilewright.hlo.passes.device_values import own_entry, position_in_group
 from tilewright.hlo.passes.while_loops import zeros
@@ -75,22 +75,28 @@ class AllGatherDecomposer(_Decomposer):
   """Writes all-gathers as all-reduces of arrays that are zero but for the own part."""
 
   def rewrite(self, instruction: Instruction, module: Module) -> bool:
-    if instruction.opcode != "all-gather" or instruction.shape.is_tuple or len(instruction.operands) != 1:
+    if instruction.opcode != "all-gather":
       return False
-    positions, (x,) = position_in_group(instruction, module), instruction.operands
-    if positions is None or x.shape.is_dynamic or x.shape.kind not in ("signed", "unsigned", "float", "complex"):
+    positions = position_in_group(instruction, module)
+    if positions is None or any(not _is_summable(operand.shape) for operand in instruction.operands):
       return False
     builder = _before(instruction)
-    axis = instruction.attrs["dimensions"][0]
-    starts = _starts(x.shape, axis, positions, builder, module)
-    empty = zeros(builder, instruction.shape)
-    own = builder.op("dynamic-update-slice", (empty, x, *starts), instruction.shape)
-    whole = clone_instruction(instruction, (own,), name="all-reduce")
-    whole.opcode, whole.origin = "all-reduce", None
-    del whole.attrs["dimensions"]
-    whole.attrs["to_apply"] = module.add_computation(_sum_of(x.shape.element_type))
-    builder.computation.insert(whole, before=instruction)
-    replace_results(instruction, [whole])
+    channels = Channels(module)
+    parts = instruction.shape.tuple_shapes if instruction.shape.is_tuple else (instruction.shape,)
+    results: list[Instruction] = []
+    for x, shape in zip(instruction.operands, parts, strict=True):
+      starts = _starts(x.shape, instruction.attrs["dimensions"][0], positions, builder, module)
+      own = builder.op("dynamic-update-slice", (zeros(builder, shape), x, *starts), shape)
+      whole = clone_instruction(instruction, (own,), shape, name="all-reduce")
+      whole.opcode, whole.origin = "all-reduce", None
+      del whole.attrs["dimensions"]
+      whole.attrs["to_apply"] = module.add_computation(_sum_of(x.shape.element_type))
+      if len(parts) > 1:
+        whole.sharding = None
+      if results and whole.attrs.get("channel_id"):
+        whole.attrs["channel_id"] = channels.take()
+      results.append(builder.computation.insert(whole, before=instruction))
+    replace_results(instruction, results)
     return True
 
 
@@ -146,6 +152,12 @@ def _starts(part: Shape, axis: int, positions: np.ndarray, builder: Builder, mod
   return [start if d == axis else zero for d in range(part.rank)]
 
 
+def _is_summable(shape: Shape) -> bool:
+  return shape.is_array and not shape.is_dynamic and shape.kind in ("pred", "signed", "unsigned", "float", "complex")
+
+
 def _sum_of(element_type: str) -> Computation:
+  """Adds one number to zeros: `or`, for pred."""
   builder = Builder(f"sum.{element_type}")
-  return builder.finish(builder.add(builder.parameter(element_type), builder.parameter(element_type)))
+  both = builder.parameter(element_type), builder.parameter(element_type)
+  return builder.finish(builder.op("or" if element_type == "pred" else "add", both))

@@ -17,7 +17,7 @@ from tilewright.hlo.passes.collective_keys import groups_of
 from tilewright.hlo.passes.effects import Effects
 
 _MAX_INSTRUCTIONS = 64  # instructions that an offset may be made of
-_IDS = frozenset({"partition-id", "replica-id", "constant"})
+_IDS = frozenset({"partition-id", "replica-id", "constant", "iota"})
 _CHANNEL_MEANS_PARTITIONS = frozenset({"all-to-all", "collective-permute", "collective-broadcast"})
 
 

@@ -13,6 +13,7 @@ from tilewright.hlo.alias import is_in_place_permute
 from tilewright.hlo.cost.model import crosses_memories
 from tilewright.hlo.ir import Instruction
 from tilewright.hlo.opcodes import ELEMENTWISE
+from tilewright.hlo.shape import Shape
 
 Predicate = Callable[[Instruction], bool]
 
@@ -57,9 +58,17 @@ class Moves:
   loop_variants: bool = False
   split_barriers: bool = True
   most: int = 0  # candidates per loop; 0: all of them
+  different_sizes: bool = True
+  trees: bool = True
 
   def is_candidate(self, instruction: Instruction) -> bool:
-    return is_transfer(instruction, self.host_offload, self.min_bytes) and self.should_process(instruction)
+    if not is_transfer(instruction, self.host_offload, self.min_bytes) or not self.should_process(instruction):
+      return False
+    if not self.different_sizes and _elements(instruction.shape) != sum(
+      _elements(o.shape) for o in instruction.operands
+    ):
+      return False
+    return self.trees or _is_linear(instruction)
 
   def is_formatting(self, instruction: Instruction, also: frozenset[str] = frozenset()) -> bool:
     """Formatting, structure, or a fusion of those; `also` names more opcodes."""
@@ -100,3 +109,16 @@ def is_transfer(instruction: Instruction, host_offload: bool = True, min_bytes: 
   if instruction.shape.is_tuple and any(user.opcode != "get-tuple-element" for user in instruction.users):
     return False
   return sum(o.shape.byte_size for o in instruction.operands) >= min_bytes
+
+
+def _elements(shape: Shape) -> int:
+  return sum(leaf.num_elements for _, leaf in shape.leaves())
+
+
+def _is_linear(instruction: Instruction) -> bool:
+  """Whether one instruction uses its result, another one that instruction's, and so on up to a store or the body's result."""
+  while instruction.opcode not in ("dynamic-update-slice", "tuple"):
+    if instruction.user_count != 1:
+      return False
+    (instruction,) = instruction.users
+  return True

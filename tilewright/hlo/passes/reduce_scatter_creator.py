@@ -4,8 +4,8 @@
 
 Precondition: the all-reduce has one operand and one user (through a reshape, if any), a dynamic-slice that cuts one dimension into as many
 equal parts as its groups have members; member k of every group slices part k (`device_values.py` evaluates the offsets, however
-they are computed from the device's number); no control edges. *Proof.* Member k of a reduce-scatter's group gets part k of what
-an all-reduce of the same groups would give.
+they are computed from the device's number); no control edges, no constrained layout. *Proof.* Member k of a reduce-scatter's group
+gets part k of what an all-reduce of the same groups would give.
 """
 
 from __future__ import annotations
@@ -75,6 +75,8 @@ class OwnPart:
 def slice_of(reduction: Instruction) -> OwnPart | None:
   """The dynamic-slice that is the only use of an all-reduce, if it cuts one dimension into equal parts."""
   if len(reduction.operands) != 1 or not reduction.shape.is_array or reduction.shape.is_dynamic:
+    return None
+  if reduction.attrs.get("constrain_layout"):
     return None
   whole = reduction
   if whole.user_count == 1 and not whole.is_root and whole.users[0].opcode in ("reshape", "bitcast"):

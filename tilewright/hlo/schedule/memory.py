@@ -199,3 +199,30 @@ def _results(
       for value in moved:
         values[value].buffer = home
       buffers[home].values += moved
+
+
+def readers_first(order: Sequence[Instruction]) -> list[Instruction]:
+  """The order with those who read the destination of an asynchronous permute of slices before its start, where nothing forbids it.
+
+  A later reader would need a copy of the destination. A reader that follows from the start stays, and so does one that
+  needs something that is written in place itself.
+  """
+  order = list(order)
+  for start in [i for i in order if i.opcode == "collective-permute-start" and is_in_place_permute(i)]:
+    place = order.index(start)
+    following = set(order[place + 1 :])
+    for reader in [i for i in start.operands[1].users if i in following]:
+      needed: set[Instruction] = set()
+      todo = [reader]
+      while todo:
+        top = todo.pop()
+        if top not in needed:
+          needed.add(top)
+          todo += [n for n in (*top.operands, *top.control_predecessors) if n in following or n is start]
+      if start in needed or any(must_alias(i) for i in needed):
+        continue
+      moved = [i for i in order[place + 1 :] if i in needed]
+      order[place:] = [*moved, *(i for i in order[place:] if i not in needed)]
+      place += len(moved)
+      following -= needed
+  return order

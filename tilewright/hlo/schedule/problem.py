@@ -25,7 +25,7 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import COLLECTIVES, STARTS
 from tilewright.hlo.schedule.annotations import Annotation
 from tilewright.hlo.schedule.limits import ASYNC_COMPUTE, IS_COLLECTIVE, Limits, conflicts, kind_of, lanes
-from tilewright.hlo.schedule.memory import Memory, memory_of
+from tilewright.hlo.schedule.memory import Memory, memory_of, readers_first
 from tilewright.hlo.shape import ShapeIndex
 
 COMPUTE, START, DONE = range(3)
@@ -238,6 +238,8 @@ def lower(
   from tilewright.hlo.schedule.grouping import add_groups  # which edit problems, so they come after them
 
   order = topological_order(computation)
+  if not module.is_scheduled:
+    order = readers_first(order)
   donated: dict[ShapeIndex, tuple[int, ShapeIndex]] = {}
   if owner == "entry":
     donated = {a.output_index: (a.parameter, a.parameter_index) for a in module.input_output_alias}
