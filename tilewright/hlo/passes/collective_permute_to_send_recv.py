@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -166,7 +167,7 @@ def _transfer(
   shape = permute.shape
   token = builder.op("after-all")
   state = Shape.tuple_of(shape, Shape.array("u32"), Shape.token())
-  named = {"channel_id": channel} if channel else {}
+  named: dict[str, Any] = {"channel_id": channel} if channel else {}
   recv = builder.op("recv", (token,), state, **named)
   send = builder.op("send", (x, token), state, **named)
   recv_done = builder.op("recv-done", (recv,), Shape.tuple_of(shape, Shape.token()), **named)
