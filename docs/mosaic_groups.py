@@ -19,7 +19,7 @@ GROUPS = [
     "kernels and meshes",
     "kernel Mesh CompilerParams LoweringSemantics TraceScope",
     "a grid of CTAs; blocks of a cluster are blocks like others; warpgroups (`num_threads`) share scratch "
-    "memory. Parameters for profiles, barriers and reductions mean nothing",
+    "memory. A profile is a folder of traces; parameters for barriers and reductions mean nothing",
     "instances of a grid; warpgroups take turns (CPU) or are threads of the simulated machine",
   ),
   Group(

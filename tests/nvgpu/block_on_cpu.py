@@ -555,12 +555,26 @@ def _intrinsic(b: ir.IRBuilder, name: str, x: ir.Value) -> ir.Value:
 
 def _clock(m: _Machine) -> Any:
   """A clock that runs as it is looked at."""
-  ticks = m._memory("ticks", 8)
+  ticks = next((g for g in m.module.global_values if g.name == "ticks"), None) or m._memory("ticks", 8)
   return (
     I64,
     [],
     lambda b, tid, args: b.atomic_rmw("add", b.inttoptr(b.ptrtoint(ticks, I64), PTR), I64(1000), "seq_cst"),
   )
+
+
+def _record(m: _Machine) -> Any:
+  """A record of the profiler: number and ticks, if there is room."""
+  clock = _clock(m)[2]
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+    place, begun, number, count, limit = args
+    with b.if_then(b.icmp_unsigned("<", count, limit)):
+      ticks = b.sub(b.trunc(clock(b, tid, []), I32), begun)
+      for offset, value in ((0, number), (4, ticks)):
+        b.store(value, b.inttoptr(b.add(place, I64(offset)), PTR))
+
+  return VOID, [I64, I32, I32, I32, I32], body
 
 
 _OPERANDS = r" [^;]*;"
@@ -593,7 +607,9 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"lop3\.b32 \$0, \$1, \$2, \$3, 202;": (False, _choose_bits),
   r"cp\.async\.(?:commit_group|wait_group \d+);": (True, _nothing),
   r"fence\.acq_rel\.gpu;": (True, _nothing),
-  r"mov\.u64 \$0, %globaltimer;": (True, _clock),
+  r"mov\.u64 \$0, %(?:globaltimer|clock64);": (True, _clock),
+  r"mov\.u32 \$0, %smid;": (False, lambda m: (I32, [], lambda b: I32(0))),
+  r"\{ \.reg \.pred p; .*mov\.u32 t, %clock;.*": (True, _record),
   r"nanosleep\.u32 \$0;": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
   rf"mov\.b(16|32|64){_OPERANDS}": (False, _move),
   rf"cvt\.rn\.f16x2\.f32{_OPERANDS}": (False, _half_pair),

@@ -10,9 +10,11 @@ import pathlib
 import re
 import shutil
 import subprocess
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,10 +29,12 @@ from tilewright.runtime import jit
 from tilewright.target import cpu
 from tilewright.target.llvm import locations
 from tilewright.target.nvgpu import compile_ptx
+from tilewright.target.nvgpu.host.profile import Mark, Profile, Track
 from tilewright.tile.grid import lines_of_library
 from tilewright.tile.native import copied_kernel
 from tilewright.tile.parallel import parallel_dims
-from tilewright.viz.explain import explain, listings, predict, render
+from tilewright.viz.explain import explain, listings, measure, predict, render, stages
+from tilewright.viz.explain.measure import Measured
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 HERE = pathlib.Path(__file__)
@@ -263,6 +267,74 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     assert main(["explain", *wrong]) == 2
   assert main(["explain", f"{HERE}:softmax", "f32[64,256]", "--arch", "sm_1"]) == 1
   capsys.readouterr()
+
+
+# --- measured ----------------------------------------------------------------------------------------------------
+
+
+def recorded(kernel: str, calls: int = 1) -> list[Measured]:
+  """Profiles of two CTAs of two warpgroups; the n-th call takes n times as long."""
+  marks = (Mark("wait", "a full stage"), Mark("compute", "wgmma", f"{HERE}:12:3 (f)"))
+  found = []
+  for n in range(1, calls + 1):
+    records = np.array([[0, 100], [1, 200], [2, 200], [3, 900]])
+    tracks = [Track(t // 2, t % 2, t // 2, 0.0, 1000.0 * n, marks, records, 1.0, 0) for t in range(4)]
+    found.append(Measured("H200", Profile(kernel, ("warpgroup 0: copy", "warpgroup 1: multiply"), tuple(tracks), 1.0)))
+  return found
+
+
+def test_a_measured_timeline_stands_beside_the_predicted_one():
+  with mock.patch.object(stages, "profiles", lambda *_: {"matmul_kernel": recorded("matmul_kernel")}):
+    (found,) = explain(matmul, *MATRICES, targets=["sm_90a"], measure=True)
+  page = render([found])
+  assert "Timeline of one instance, predicted" in page and "Timeline of one CTA, measured on H200" in page
+  assert page.count("wait, a full stage: 100 ns to 200 ns") == 2
+  assert page.count('<td class="n">35.0%</td>') == 2 and f"{HERE.name}:12</td>" in page
+  assert "CTA 1 on SM 1: 0 ns to 1 µs" in page
+
+
+def test_calls_of_one_kernel_have_their_own_measurement():
+  def twice(x):
+    return softmax(softmax(x), rows=16)
+
+  with mock.patch.object(stages, "profiles", lambda *_: {"softmax_kernel": recorded("softmax_kernel", 2)}):
+    found = explain(twice, *ROWS, targets=["sm_90a"], measure=True)
+  assert [own.measured.profile.nanoseconds for own in found] == [1000.0, 2000.0]
+
+
+def test_what_cannot_be_measured_is_an_error(tmp_path, capsys):
+  with pytest.raises(errors.KernelTypeError, match="the only target"):
+    explain(softmax, *ROWS, targets=["cpu", "sm_90a"], measure=True)
+  if jax.default_backend() != "gpu":
+    with pytest.raises(errors.NativeCodeError, match="measure: expected a machine whose GPU runs sm_90a"):
+      explain(softmax, *ROWS, targets=["sm_90a"], measure=True)
+    command = [
+      "explain",
+      f"{HERE}:softmax",
+      "f32[64,256]",
+      "--arch",
+      "sm_90a",
+      "--measure",
+      "--html",
+      str(tmp_path / "x.html"),
+    ]
+    assert main(command) == 1 and not list(tmp_path.iterdir())
+    assert "JAX runs on the cpu here" in capsys.readouterr().err
+
+
+def test_types_are_filled_with_numbers_a_kernel_can_take():
+  x, n, known = (measure.filled(a, i) for i, a in enumerate((S((4, 8), BF16), S((3,), jnp.int32), 7)))
+  assert x.dtype == BF16 and 0.3 < float(jnp.std(x.astype(F32))) < 3 and n.tolist() == [1, 1, 1] and known == 7
+
+
+def test_a_command_that_measured_writes_a_trace(tmp_path, capsys):
+  out = tmp_path / "own.html"
+  with mock.patch.object(stages, "profiles", lambda *_: {"softmax_kernel": recorded("softmax_kernel")}):
+    command = ["explain", f"{HERE}:softmax", "f32[64,256]", "--arch", "sm_90a", "--measure", "--html", str(out)]
+    assert main(command) == 0
+  events = json.loads((tmp_path / "own.softmax_kernel.trace.json").read_text())["traceEvents"]
+  assert sum(e["ph"] == "X" for e in events) == 8
+  assert "35.0%  warpgroup 1: multiply: compute, wgmma" in capsys.readouterr().out
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------

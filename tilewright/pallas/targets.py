@@ -115,9 +115,14 @@ def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
 
 def _run_cuda(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
   from tilewright.target import nvgpu
+  from tilewright.target.nvgpu.host import profile
 
   wishes = {name: getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster", "pipeline")}
-  return nvgpu.run(native, *operands, **wishes, writes_all=getattr(kernel.compiler_params, "writes_all", False))
+  recording = profile.wanted()
+  if folder := getattr(kernel.compiler_params, "profile_dir", ""):
+    recording = profile.into_folder(folder, kernel.compiler_params.profile_space)
+  writes_all = getattr(kernel.compiler_params, "writes_all", False)
+  return nvgpu.run(native, *operands, **wishes, writes_all=writes_all, recording=recording)
 
 
 NATIVE: dict[str, Callable[..., list[Any]]] = {"cpu": _run_cpu, "cuda": _run_cuda}

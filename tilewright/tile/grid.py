@@ -258,8 +258,17 @@ def lines_of_library() -> Iterator[None]:
     _into_library.reset(token)
 
 
+class Line(str):
+  """A line of the user's, with the names of the `jax.named_scope`s around it, outermost first."""
+
+  scopes: tuple[str, ...] = ()
+
+
 def source_line(eqn: Any) -> str:
   """The user's file and line of an equation, for errors."""
-  if _into_library.get():
-    return _jax.innermost_line(eqn.source_info)
-  return _jax.source_info_util.summarize(eqn.source_info)
+  found = (_jax.innermost_line if _into_library.get() else _jax.source_info_util.summarize)(eqn.source_info)
+  if not (names := str(eqn.source_info.name_stack)):
+    return found
+  line = Line(found)
+  line.scopes = tuple(names.split("/"))
+  return line

@@ -71,7 +71,8 @@ _SEMANTICS = {"sequential": "arbitrary"}
 @dataclasses.dataclass(frozen=True)
 class CompilerParams(nvgpu.CompilerParams):
   """Parameters of a kernel for NVIDIA GPUs, with the names that Mosaic GPU has for them. `dimension_semantics` are "parallel" or
-  "sequential". The others allow what this compiler decides by itself, and mean nothing.
+  "sequential". With `profile_space` and `profile_dir`, each call on a GPU writes a trace of what its warpgroups did into the folder, of at
+  most so many begins and ends of spans each (see `nvgpu.profile`). The others allow what this compiler decides by itself, and mean nothing.
   """
 
   approx_math: bool = False

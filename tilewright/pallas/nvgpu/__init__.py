@@ -15,6 +15,7 @@ from tilewright import errors
 from tilewright.pallas.native_params import NativeParams
 from tilewright.pallas.nvgpu.inspection import Report, report
 from tilewright.pallas.nvgpu.layouts import layout_cast, print_layout
+from tilewright.pallas.nvgpu.profiling import profile
 from tilewright.tile.pipeline import Pipeline
 
 
@@ -49,4 +50,4 @@ class CompilerParams(NativeParams):
       raise errors.GridError(f"num_warps: expected 1, 2, 4, 8, 16 or 32, got {self.num_warps}.")
 
 
-__all__ = ["CompilerParams", "Pipeline", "Report", "layout_cast", "print_layout", "report"]
+__all__ = ["CompilerParams", "Pipeline", "Report", "layout_cast", "print_layout", "profile", "report"]

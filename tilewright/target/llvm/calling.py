@@ -76,11 +76,13 @@ def call(
   poisoned: Sequence[int] = (),
   fenced: bool = False,
   attributes: Mapping[str, Any] = types.MappingProxyType({}),
+  returns_scratch: bool = False,
 ) -> list[Any]:
   """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
 
   `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result; `poisoned`
-  are the outputs that XLA fills with poison before the call; `attributes` is what the handler is told besides.
+  are the outputs that XLA fills with poison before the call; `attributes` is what the handler is told besides. With `returns_scratch`
+  the scratch memory is returned behind the outputs, as bytes.
 
   `fenced` keeps XLA from fusing slices into what aliases: XLA:GPU fuses a call with the dynamic-update-slice of its result, as in the
   stacked results of a scan, hands it a part of the stack as its output, and forgets that the output begins as the aliased operand.
@@ -122,4 +124,5 @@ def call(
     outputs = run(*operands, **attributes)
   if fenced:
     outputs = [jax.lax.optimization_barrier(x) if i in aliases.values() else x for i, x in enumerate(outputs)]
-  return [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]
+  given = [x if p else _packed(x, a.dtype) for x, a, p in zip(outputs, avals, out)]
+  return [*given, outputs[len(avals)]] if returns_scratch else given

@@ -390,7 +390,7 @@ class Code(Accesses):
       if op.name == "yield":
         continue
       if op.name in self.statements:
-        self.statements[op.name](self, op)
+        self.statement(op)
       elif op.name not in ("load", "window_load") and not OPS[op.name].is_pure:
         raise errors.NativeCodeError(
           f"The {self.target} target does not compile '{op.name}' yet, at {op.loc}. Use interpret=True."
@@ -407,6 +407,10 @@ class Code(Accesses):
 
   def before_statement(self, op: Op) -> None:
     """Called before an op that is emitted in program order."""
+
+  def statement(self, op: Op) -> None:
+    """Emit an op that has a rule in `statements`."""
+    self.statements[op.name](self, op)
 
   def _define(self, v: Value, op: Op, uses: int) -> None:
     raise NotImplementedError

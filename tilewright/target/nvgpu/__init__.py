@@ -31,7 +31,8 @@ from tilewright.target.llvm.calling import call, keep
 from tilewright.target.llvm.prepared import kernel_text
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.host.compiled import compile_kernel
+from tilewright.target.nvgpu.host.compiled import compile_kernel, profiled
+from tilewright.target.nvgpu.host.profile import Recording, deliver
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.pipeline import Pipeline
 
@@ -46,8 +47,9 @@ def compile_ptx(
   num_warps: int | None = None,
   cluster: tuple[int, ...] | None = None,
   pipeline: Pipeline | None = None,
+  profile: int | None = None,
 ) -> tuple[str, Launch]:
-  """The PTX of a kernel for an architecture, and how to launch it."""
+  """The PTX of a kernel for an architecture, and how to launch it; `profile` as in `emit_kernel`."""
   from tilewright.target.nvgpu.emit.ptx import to_ptx
   from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel, layouts_text
   from tilewright.target.nvgpu.passes import hand_written
@@ -58,7 +60,7 @@ def compile_ptx(
     tile = kernel_text(kernel)
     passes = hand_written.stages(kernel, machine) if hand_written.is_by_hand(kernel, machine) else {}
   with garbage.postponed():
-    text, launch = emit_kernel(kernel, machine, num_warps, cluster, pipeline)
+    text, launch = emit_kernel(kernel, machine, num_warps, cluster, pipeline, profile)
   ptx = to_ptx(text, machine)
   launch = launch.without_silent_log(ptx)
   stages = dump.Dump(kernel.name, text)
@@ -81,10 +83,27 @@ def run(
   cluster: tuple[int, ...] | None = None,
   pipeline: Pipeline | None = None,
   writes_all: bool = False,
+  recording: Recording | None = None,
 ) -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. `writes_all`: see `nvgpu.CompilerParams`."""
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. `writes_all`: see `nvgpu.CompilerParams`;
+  `recording` asks for a profile of each call."""
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
-    code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline)
+    space = None if recording is None else recording.space
+    code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline, space)
   keep(code)
   packed = [False] * len(kernel.mapping.block_mappings)
-  return call(kernel, code.name, operands, packed, code.workspace_bytes, code.poisoned, fenced=True)
+  given = call(
+    kernel,
+    code.name,
+    operands,
+    packed,
+    code.workspace_bytes,
+    code.poisoned,
+    fenced=True,
+    returns_scratch=recording is not None,
+  )
+  if recording is None:
+    return given
+  *outputs, workspace = given
+  deliver(recording, profiled(code.name), kernel.name, workspace)
+  return outputs

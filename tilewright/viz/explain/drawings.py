@@ -5,13 +5,19 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tilewright.viz.explain.predict import Roofline, Timeline
 from tilewright.viz.explain.stages import Buffer
 
+if TYPE_CHECKING:
+  from tilewright.target.nvgpu.host.profile import Profile, Track
+
 WIDTH = 560
 _LEFT, _RIGHT = 62, 12
 _LANES = ("load", "compute", "store")
+MEASURED_LANES = ("wait", "load", "compute", "store", "scope")
+_BARS = 2000  # of a drawing of all CTAs
 _ROW = 24
 
 
@@ -64,6 +70,58 @@ def timeline(t: Timeline) -> str:
   for tick in _ticks(end):
     anchor = "start" if tick == 0 else "end" if x(tick) > WIDTH - _RIGHT - 24 else "middle"
     parts.append(_text(x(tick), bottom + 15, duration(tick) if tick else "0", anchor))
+  return _svg(bottom + 22, parts)
+
+
+def measured(tracks: Sequence[Track], roles: Sequence[str]) -> str:
+  """What the warpgroups of a CTA did: a row each, in which the innermost span of each moment is drawn."""
+  start = min((t.begin for t in tracks), default=0.0)
+  end = max((t.end for t in tracks), default=0.0) - start or 1.0
+  x: Callable[[float], float] = lambda ns: _LEFT + (WIDTH - _LEFT - _RIGHT) * ns / end
+  parts = []
+  for row, t in enumerate(tracks):
+    y = 8 + row * (2 * _ROW - 4)
+    parts += [_text(_LEFT, y + 11, roles[t.number], "start"), _text(_LEFT - 8, y + 32, f"CTA {t.block}", "end")]
+    for s in t.leaves:
+      wide = max(x(s.end - start) - x(s.begin - start), 0.3)
+      title = f"{s.mark.lane}, {s.mark}: {duration(1e-9 * (s.begin - start))} to {duration(1e-9 * (s.end - start))}"
+      parts.append(
+        f"<g><title>{html.escape(title)}</title>"
+        f'<rect class="{s.mark.lane}" x="{x(s.begin - start):.2f}" y="{y + 16}" width="{wide:.2f}" height="{_ROW}"/></g>'
+      )
+  return _with_axis(parts, 8 + len(tracks) * (2 * _ROW - 4), end, x)
+
+
+def waves(p: Profile) -> str:
+  """All CTAs of a kernel by SM and time; of very many, an even part."""
+  blocks = sorted({n * p.blocks // min(p.blocks, _BARS) for n in range(min(p.blocks, _BARS))})
+  start = min(t.begin for t in p.tracks)
+  end = p.nanoseconds or 1.0
+  sms = sorted({t.sm for t in p.tracks})
+  places = {sm: n for n, sm in enumerate(sms)}
+  high = min(20.0, max(2.0, 260 / len(sms)))
+  x: Callable[[float], float] = lambda ns: _LEFT + (WIDTH - _LEFT - _RIGHT) * ns / end
+  parts = [_text(_LEFT - 8, 18, f"SM {sms[0]}", "end")]
+  if len(sms) * high > 30:
+    parts.append(_text(_LEFT - 8, 8 + len(sms) * high - 1, f"SM {sms[-1]}", "end"))
+  for block in blocks:
+    own = p.of_block(block)
+    begin, until = min(t.begin for t in own) - start, max(t.end for t in own) - start
+    title = f"CTA {block} on SM {own[0].sm}: {duration(1e-9 * begin)} to {duration(1e-9 * until)}"
+    parts.append(
+      f'<g><title>{title}</title><rect class="compute{" odd" if block % 2 else ""} bar" x="{x(begin):.2f}" '
+      f'y="{8 + places[own[0].sm] * high:.2f}" width="{max(x(until) - x(begin), 0.3):.2f}" height="{high:.2f}"/></g>'
+    )
+  return _with_axis(parts, 8 + len(sms) * high, end, x)
+
+
+def _with_axis(parts: list[str], bottom: float, end: float, x: Callable[[float], float]) -> str:
+  """A drawing over time, in nanoseconds up to `end`."""
+  parts.append(f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{bottom:g}" y2="{bottom:g}"/>')
+  for tick in _ticks(1e-9 * end):
+    at = x(1e9 * tick)
+    anchor = "start" if tick == 0 else "end" if at > WIDTH - _RIGHT - 24 else "middle"
+    parts.append(_text(at, bottom + 15, duration(tick) if tick else "0", anchor))
   return _svg(bottom + 22, parts)
 
 

@@ -11,11 +11,13 @@ from tilewright.viz import layout as layout_drawing
 from tilewright.viz.explain import drawings
 from tilewright.viz.explain.drawings import duration, quantity
 from tilewright.viz.explain.listings import Listing, Place
+from tilewright.viz.explain.measure import Measured
 from tilewright.viz.explain.predict import Roofline, Timeline
 from tilewright.viz.explain.stages import Buffer, Drawn, Explained
 
 _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
 _MAX_LINES = 12_000  # of a listing
+_MARKS = 16  # of the table of a profile
 _COLOURS = 8  # of the stripes beside lines
 _LAYOUT_ROWS, _LAYOUT_COLUMNS, _NAMES = 16, 16, 6
 
@@ -50,6 +52,8 @@ def _parts(kernel: Explained) -> Iterator[str]:
     yield _figure(
       "Timeline of one instance, predicted", drawings.timeline(kernel.timeline), _of_timeline(kernel.timeline)
     )
+  if kernel.measured is not None:
+    yield from _measured(kernel.measured)
   if kernel.roofline is not None:
     yield _figure(
       f"Roofline of the {kernel.roofline.device.upper()}",
@@ -106,6 +110,35 @@ def _of_timeline(t: Timeline) -> str:
     "Predicted from the device's bandwidth and peak rates, without latencies: not a measurement. "
     f"An instance has {steps}{shown}, and takes {duration(t.instance_seconds)}.{ahead} The kernel has {t.instances:,} instances, "
     f"{t.at_a_time:,} at a time, and takes {duration(t.seconds)}."
+  )
+
+
+def _measured(m: Measured) -> Iterator[str]:
+  """What one CTA did, what all of them did, and which marks took how long."""
+  p = m.profile
+  block = p.typical_block()
+  legend = "".join(f'<span class="key {lane}"></span>{lane} ' for lane in drawings.MEASURED_LANES)
+  left_out = f" {p.dropped:,} records found no room: the end of the timeline is missing." if p.dropped else ""
+  text = (
+    f"CTA {block} of {p.blocks:,}, which took {duration(1e-9 * p.block_nanoseconds(block))}, the median. A row is a warpgroup; "
+    f"white is outside of all marks. {legend}{left_out}"
+  )
+  yield _figure(f"Timeline of one CTA, measured on {m.device}", drawings.measured(p.of_block(block), p.roles), text)
+  text = (
+    f"{duration(1e-9 * p.nanoseconds)} from the first CTA's begin to the last one's end, with the marks of the profiler. "
+    "A row is an SM, a bar a CTA."
+  )
+  yield _figure("All CTAs, measured", drawings.waves(p), text)
+  whole = sum(t.end - t.begin for t in p.sample()) or 1.0
+  ordered = sorted(p.totals().items(), key=lambda item: -item[1])[:_MARKS]
+  rows = "".join(
+    f'<tr><td class="n">{ns / whole:.1%}</td><td>{html.escape(role)}</td><td>{mark.lane}</td><td>{html.escape(mark.name)}</td>'
+    f"<td>{html.escape(mark.line)}</td></tr>"
+    for (role, mark), ns in ordered
+  )
+  yield (
+    '<div class="figure"><h3>Where the time goes</h3><div class="scroll"><table><tr><th class="n">share</th><th>warpgroup</th>'
+    f"<th>work</th><th>mark</th><th>line</th></tr>{rows}</table></div><p>Of the time of all warpgroups together.</p></div>"
   )
 
 

@@ -22,6 +22,7 @@ from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.printer import to_text
 from tilewright.viz.explain import listings, predict
 from tilewright.viz.explain.listings import Listing
+from tilewright.viz.explain.measure import Measured, profiles
 
 CPU = "cpu"
 # Whose figures stand for an architecture, where none is named, and its SMs (NVIDIA's data sheets).
@@ -78,19 +79,29 @@ class Explained:
   timeline: predict.Timeline | None
   roofline: predict.Roofline | None
   notes: tuple[str, ...]
+  measured: Measured | None = None
 
 
 def explain(
-  function: Callable[..., Any], *args: Any, targets: Sequence[str] = (CPU,), device: str | Device | None = None
+  function: Callable[..., Any],
+  *args: Any,
+  targets: Sequence[str] = (CPU,),
+  device: str | Device | None = None,
+  measure: bool = False,
 ) -> list[Explained]:
   """Each kernel that `function(*args)` calls, for each target: `cpu`, or an architecture such as `sm_90a`.
 
   Types (`jax.ShapeDtypeStruct`) suffice for arrays; nothing runs. `device` names the device whose rates predictions use; the default is
-  a usual device of the target.
+  a usual device of the target. With `measure` the function also runs on this machine's GPU, which must be of the only target.
   """
   from tilewright.target.nvgpu.arch import named
 
-  found = []
+  found: list[Explained] = []
+  if measure and (len(targets) != 1 or targets[0] == CPU):
+    raise errors.KernelTypeError(
+      f"measure: expected the architecture of this machine's GPU as the only target, got {', '.join(targets)}."
+    )
+  calls = profiles(function, args, targets[0]) if measure else {}
   for target in targets:
     machine = None if target == CPU else named(target)
     with lines_of_library():
@@ -100,6 +111,8 @@ def explain(
       raise errors.KernelTypeError(f"explain: expected a function that calls kernels, but {name!r} calls none of them.")
     for kernel, native in kernels:
       made = _on_cpu(kernel, native, device) if machine is None else _on_gpu(kernel, native, machine, device)
+      if own := calls.get(kernel.name):
+        made = dataclasses.replace(made, measured=own.pop(0) if len(own) > 1 else own[0])
       if made not in found:
         found.append(made)
   return found

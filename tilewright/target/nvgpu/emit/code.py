@@ -15,6 +15,7 @@ Threads wait for each other only where one needs what another wrote (`cta_memory
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Any
@@ -46,12 +47,14 @@ from tilewright.target.nvgpu.emit.distribution import (
 )
 from tilewright.target.nvgpu.emit.ops import arithmetic, recast
 from tilewright.target.nvgpu.emit.ops.relayout import emit
+from tilewright.target.nvgpu.emit.profiler import NO_SPAN, Profiler, lane_of, scopes_of
 from tilewright.target.nvgpu.emit.raw_bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.emit.tile_loop import Passes
 from tilewright.target.nvgpu.emit.units import ldmatrix
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.host.profile import Mark
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
 from tilewright.target.nvgpu.passes import elementwise_chains
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_in_shared
@@ -104,6 +107,7 @@ class BlockCode(Passes):
     self.only_copied: set[Any] = set()  # and those to which it only copies shared memory
     self.staged: list[Staged] = []  # what is brought to shared memory ahead of its use, for `plans.Plan`
     self.ways: dict[Op, str] = {}  # how products and copies are carried out
+    self.profiler: Profiler | None = None
     self.has_stages = False  # whether copies may be in flight that the code here did not issue
 
   # --- values carried by control flow ----------------------------------------------------------------------------
@@ -174,9 +178,28 @@ class BlockCode(Passes):
     self.env, self.copies = env, copies
 
   def _ops(self, block: Block) -> None:
-    super().block(block)
+    if self.profiler is None:
+      super().block(block)
+    else:
+      with self.profiler.scopes():
+        super().block(block)
     for v in list(self._unfinished):
       self._finish(v)
+
+  # --- marks of the profiler -------------------------------------------------------------------------------------
+
+  def span(self, lane: str, name: str, loc: str = "") -> contextlib.AbstractContextManager[None]:
+    """What is emitted inside is a span of the kernel's profile, if there is one."""
+    return NO_SPAN if self.profiler is None else self.profiler.span(Mark(lane, name, loc))
+
+  def statement(self, op: Op) -> None:
+    if self.profiler is None:
+      super().statement(op)
+      return
+    self.profiler.enter_scopes(scopes_of(op))
+    lane = lane_of(self, op)
+    with NO_SPAN if lane is None else self.span(lane, op.name, op.loc):
+      super().statement(op)
 
   # --- passes over tiles -----------------------------------------------------------------------------------------
 

@@ -30,12 +30,14 @@ from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED, SharedBuffer
 from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.profiler import Profiler
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.statements import STATEMENTS
 from tilewright.target.nvgpu.emit.units import threads, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.device_log import Report
+from tilewright.target.nvgpu.host.profile import Records
 from tilewright.target.nvgpu.host.symbols import KERNEL
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes
 from tilewright.target.nvgpu.passes.plans import Plan
@@ -48,6 +50,7 @@ _MAX_GRID_BLOCKS = (
   1 << 31
 ) - 1  # of a launch along the first dimension (CUDA C programming guide, table of compute capabilities)
 MAX_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
+_RECORDS_ALIGNMENT = 64
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
 
@@ -67,6 +70,7 @@ class Launch:
   cluster: int = 1  # CTAs that run together
   exchanges_registers: bool = False  # some warpgroups need more registers than an equal share (setmaxnreg)
   resident: int | None = None  # CTAs that take all points of the grid, one after the other
+  profile: Records | None = None  # how the profiler's records lie, behind the scratch memory of all CTAs
   steps_ahead: int = dataclasses.field(
     default=1, compare=False, repr=False
   )  # whose blocks have a place in shared memory
@@ -81,7 +85,13 @@ class Launch:
   @property
   def workspace_bytes(self) -> int:
     """Global memory for the log and all CTAs together."""
-    return self.log_bytes + self.scratch_bytes * self.launched_blocks
+    return self.profile_start + (0 if self.profile is None else self.profile.nbytes(self.launched_blocks))
+
+  @property
+  def profile_start(self) -> int:
+    """Where the profiler's records begin in the workspace."""
+    nbytes = self.log_bytes + self.scratch_bytes * self.launched_blocks
+    return nbytes if self.profile is None else -(-nbytes // _RECORDS_ALIGNMENT) * _RECORDS_ALIGNMENT
 
   def without_silent_log(self, ptx: str) -> Launch:
     """Without the log, where LLVM has proven that nothing is ever logged."""
@@ -106,7 +116,7 @@ class Launch:
 class Frame:
   """A kernel function that is being emitted: its parameters, and the code that all forms of kernels begin with."""
 
-  def __init__(self, kernel: NativeKernel, maps: tuple[TensorMap, ...] = ()):
+  def __init__(self, kernel: NativeKernel, maps: tuple[TensorMap, ...] = (), profile: int | None = None):
     mapping = self.mapping = kernel.mapping
     self.kernel = kernel
     self.module = ir.Module("tilewright")
@@ -132,6 +142,7 @@ class Frame:
     self.number = threads.block_id(b)
     self.report = Report() if effects.says_something(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
+    self.profiler = None if profile is None else Profiler(b, profile)
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
     self.placed: dict[Value, View] = {}  # buffers of blocks in shared memory, in the user's layout
     self.last: dict[int, blocks.PreviousBlock] = {}  # of blocks whose copies outlive a step, by position
@@ -158,6 +169,7 @@ class Frame:
     made.whole, made.users = self.kernel.body.body, users(self.kernel.body.body)
     if self.report is not None:
       made.error = effects.Log(b, self.arrays[self.count], self.report)
+    made.profiler = self.profiler
     return made
 
   def begin(self, code: BlockCode) -> None:
@@ -166,6 +178,8 @@ class Frame:
     self.start = self.b.append_basic_block("start")
     code.buffers = ir.IRBuilder(self.buffers)
     self.b.position_at_end(self.start)
+    if self.profiler is not None:
+      self.profiler.begin()
 
   def begin_steps(self, code: BlockCode) -> None:
     """Before the steps of a point of the parallel dimensions: no block has been loaded yet."""
@@ -232,13 +246,15 @@ class Frame:
           code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
           self.placed[ref] = code.allocate_ref(ref)
           code.location = ""
-        copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output, last=self.last.get(k)))
+        with code.span("load", mapping.block_mappings[k].origin):
+          copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output, last=self.last.get(k)))
         views.append(copies[-1].view)
         continue
       if not block.must_be_copied(ref in reshaped):
         views.append(block.in_place())
         continue
-      copies.append(blocks.Copy(code, block, is_output=is_output, last=self.last.get(k)))
+      with code.span("load", mapping.block_mappings[k].origin):
+        copies.append(blocks.Copy(code, block, is_output=is_output, last=self.last.get(k)))
       views.append(copies[-1].view)
     for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known
@@ -248,7 +264,9 @@ class Frame:
     with code.scope():
       code.block(body)
     for copy in copies:
-      copy.write_back()
+      if copy.is_output:
+        with code.span("store", "write back"):
+          copy.write_back()
 
   def finish(
     self, code: BlockCode, num_threads: int, parallel: tuple[int, ...], num_blocks: int = 1, **more: Any
@@ -268,9 +286,14 @@ class Frame:
       **more,
     )
     b = self.b
+    if self.profiler is not None:
+      self.profiler.end()
     b.ret_void()
     self.shared.align = code.arena_align
     b.position_at_end(self.function.entry_basic_block)
+    if self.profiler is not None:
+      launch = dataclasses.replace(launch, profile=self.profiler.records_of(num_threads))
+      self.profiler.place(b.gep(self.arrays[self.count], [i64(launch.profile_start)], source_etype=I8), num_threads)
     own = b.add(b.mul(b.zext(self.number, I64), i64(code.scratch_bytes)), i64(launch.log_bytes))
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
     b.branch(self.buffers)

@@ -53,8 +53,10 @@ def emit_kernel(
   num_warps: int | None = None,
   cluster: tuple[int, ...] | None = None,
   pipeline: Pipeline | None = None,
+  profile: int | None = None,
 ) -> tuple[str, Launch]:
-  """The LLVM IR of a kernel, and how to launch it: see `nvgpu.CompilerParams` for what a user may say."""
+  """The LLVM IR of a kernel, and how to launch it: see `nvgpu.CompilerParams` for what a user may say. With `profile`, the kernel records
+  so many begins and ends of spans in each track (see `profiler`)."""
   buffers.check(kernel, MAX_WORKSPACE, "a launch")
   rewrite(kernel.body, algebraic_rewrites.RULES)
   parallel = tuple(parallel_dims(kernel))
@@ -63,7 +65,7 @@ def emit_kernel(
   if hand_written.is_by_hand(kernel, arch):
     if pipeline is not None:
       raise errors.GridError(_NO_PIPELINE.format(kernel.name))
-    return _emit_warpgroups(hand_written.lower(kernel, arch), arch, parallel)
+    return _emit_warpgroups(hand_written.lower(kernel, arch), arch, parallel, profile)
   hand_written.without_barriers(kernel.body.body)
   requested_cluster = _cluster(kernel, parallel, cluster) if cluster is not None and arch.has_tma else ALONE
   plan = _pipeline(kernel, arch, num_warps, requested_cluster, pipeline)
@@ -74,11 +76,11 @@ def emit_kernel(
       "cluster, and a grid that the cluster divides. Leave cluster out."
     )
   if plan is not None:
-    return _emit_pipeline(kernel, arch, parallel, plan)
+    return _emit_pipeline(kernel, arch, parallel, plan, profile)
   if pipeline is not None:
     raise errors.GridError(_NO_PIPELINE.format(kernel.name))
   kernel = k_loops.split(kernel, arch)
-  return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch))
+  return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch), profile)
 
 
 _NO_PIPELINE = (
@@ -91,10 +93,12 @@ def _num_warps(kernel: NativeKernel, requested_cluster: int | None) -> int | Non
   return requested_cluster or next((own.num_warps for own in choice.casts(kernel)), None)
 
 
-def _emit_points(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int) -> tuple[str, Launch]:
+def _emit_points(
+  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], num_threads: int, profile: int | None
+) -> tuple[str, Launch]:
   """A kernel whose CTAs take one point of the parallel dimensions each."""
   parallel = l2_hints.write_order(kernel, parallel)
-  frame = Frame(kernel)
+  frame = Frame(kernel, profile=profile)
   code = frame.code(arch, num_threads)
   frame.begin(code)
   code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
@@ -130,7 +134,9 @@ def _notes(code: Any) -> tuple[str, ...]:
   )
 
 
-def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> tuple[str, Launch]:
+def _emit_warpgroups(
+  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], profile: int | None
+) -> tuple[str, Launch]:
   """A kernel of which several warpgroups run each instance, each with its own control flow: see `warpgroup_barriers`."""
   roles = Roles(kernel)
   register_budget.check(kernel, roles)
@@ -139,7 +145,7 @@ def _emit_warpgroups(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]
       f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write the values "
       "to an output, or run the kernel on the CPU."
     )
-  frame = Frame(kernel)
+  frame = Frame(kernel, profile=profile)
   code = frame.code(arch, threads.GROUP)
   code.divide(kernel.warpgroups)
   frame.begin(code)
@@ -253,11 +259,11 @@ def _cluster(kernel: NativeKernel, parallel: tuple[int, ...], sizes: tuple[int, 
 
 
 def _emit_pipeline(
-  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: matmul_plans.Plan
+  kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...], plan: matmul_plans.Plan, profile: int | None
 ) -> tuple[str, Launch]:
   """A kernel that prefetches the operands of a contraction into shared memory a few steps ahead: see `matmul_plans`."""
   stores = plan.stores if isinstance(plan, matmul_plans.WarpgroupPlan) else ()
-  frame = Frame(kernel, (*plan.tensor_maps, *stores))
+  frame = Frame(kernel, (*plan.tensor_maps, *stores), profile)
   code = matmul_pipeline.emit(frame, arch, parallel, plan)
   return frame.finish(
     code,

@@ -20,6 +20,7 @@ from tilewright.target.llvm.prepared import prepared
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Family
 from tilewright.target.nvgpu.host.lifetime import Callee, Resident
+from tilewright.target.nvgpu.host.profile import Records
 from tilewright.target.nvgpu.host.symbols import KERNEL
 from tilewright.target.nvgpu.passes import plans
 from tilewright.tile.native import NativeKernel, copied_kernel
@@ -101,13 +102,19 @@ def compile_kernel(
   cluster: tuple[int, ...] | None = None,
   writes_all: bool = False,
   pipeline: Pipeline | None = None,
+  profile: int | None = None,
 ) -> Callee:
-  """A kernel, as it was lowered, that XLA can call on every device of this process that has code for it."""
+  """A kernel, as it was lowered, that XLA can call on every device of this process that has code for it. With `profile` it records so
+  many events in each track, and `profiled` says how they lie."""
   cuda.load_onto_devices_in_use()
   families, without = _families()
-  wishes = Wishes(num_warps, cluster, writes_all, pipeline)
+  wishes = Wishes(num_warps, cluster, writes_all, pipeline, profile)
   if len(families) == 1 and not without:
     return _compile_for(families[0], kernel, wishes)
+  if profile is not None:
+    raise errors.UnsupportedFeatureError(
+      f"The kernel '{kernel.name}' cannot be profiled on devices of several architectures. Set CUDA_VISIBLE_DEVICES to one of them."
+    )
   return _compile_for_each(families, without, kernel, wishes)
 
 
@@ -119,6 +126,35 @@ class Wishes:
   cluster: tuple[int, ...] | None
   writes_all: bool
   pipeline: Pipeline | None
+  profile: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Profiled:
+  """How the records of a profiled kernel lie in its workspace, and what its tracks do."""
+
+  start: int
+  records: Records
+  roles: tuple[str, ...]
+
+  @classmethod
+  def of(cls, launch: Launch) -> Profiled:
+    assert launch.profile is not None
+    tracks, roles = launch.profile.tracks, [] if launch.plan is None else launch.plan.roles
+    # A track is a warpgroup, or what there is less.
+    works = [role.work for role in roles for _ in range(max(1, role.warps // 4))]
+    if len(works) != tracks:
+      works = ["everything"] * tracks
+    names = works if tracks == 1 else [f"warpgroup {n}: {work}" for n, work in enumerate(works)]
+    return cls(launch.profile_start, launch.profile, tuple(names))
+
+
+_profiled: dict[str, Profiled] = {}
+
+
+def profiled(name: str) -> Profiled:
+  """Of a kernel that was compiled with `profile`, by the name of its handler."""
+  return _profiled[name]
 
 
 def _compile_for_each(
@@ -161,7 +197,8 @@ def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee
     str(cuda.driver_version()),
     *jit.environment(),
   ]
-  key_text = identity(kernel, *_SOURCES) if not plans.planners() else None
+  # What a profile means is known where the kernel is compiled.
+  key_text = identity(kernel, *_SOURCES) if not plans.planners() and wishes.profile is None else None
   if key_text is not None and not dump.directory():
     found = _code_cache.find(cache.key(key_text, *environment))
     if found is not None:
@@ -175,7 +212,7 @@ def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee
   # Filling an array takes as long as writing it does, which counts for kernels that are written for a GPU.
   written = outputs_at_computed_places(kernel) if wishes.writes_all or is_by_hand(kernel, machine) else set()
   poisoned = tuple(i for i in outputs_to_poison(kernel) if i not in written)  # making code changes the body
-  ptx, launch = compile_ptx(kernel, machine, wishes.num_warps, wishes.cluster, wishes.pipeline)
+  ptx, launch = compile_ptx(kernel, machine, wishes.num_warps, wishes.cluster, wishes.pipeline, wishes.profile)
   host = handler.to_llvm(kernel, launch)
 
   def build() -> bytes:
@@ -186,4 +223,7 @@ def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee
         machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
       ).to_bytes()
 
-  return _code_cache.make(cache.key(ptx + host if key_text is None else key_text, *environment), build)
+  made = _code_cache.make(cache.key(ptx + host if key_text is None else key_text, *environment), build)
+  if launch.profile is not None:
+    _profiled[made.name] = Profiled.of(launch)
+  return made

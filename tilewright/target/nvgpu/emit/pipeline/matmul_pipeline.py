@@ -227,7 +227,7 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
 
   def fetch(step: ir.Value) -> None:
     frame.indices[-1] = step
-    with code.scope():
+    with code.span("load", "start the copies of a step"), code.scope():
       for side, block, place in zip(c.sides, plan.blocks, places(step)):
         assert side.position is not None
         view = frame.view(code, side.position, prefetched, None)
@@ -246,9 +246,11 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
   rounds = Rounds(b, count, c.num_steps, fetch, lambda: threads.barrier(b))
 
   def contract(step: ir.Value, accumulators: Any) -> None:
-    rounds.enter(step)
+    with code.span("wait", "the blocks of a step"):
+      rounds.enter(step)
     frame.indices[-1] = step
-    multiply(step, accumulators)
+    with code.span("compute", "mma.sync", c.dot.loc):
+      multiply(step, accumulators)
 
   rounds.begin(0)
   _each_step(frame, code, plan, contract)
@@ -326,8 +328,10 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
       prefetched = frame.prefetched(code)
       with for_range(b, 0, c.num_steps) as step, code.scope():
         number = b.trunc(step, I32)
-        stages.acquire(number)
-        _copy_operands(frame, code, stages, prefetched, step, number, 0, rank)
+        with code.span("wait", "an empty stage"):
+          stages.acquire(number)
+        with code.span("load", "start TMA copies"):
+          _copy_operands(frame, code, stages, prefetched, step, number, 0, rank)
   b.branch(done)
 
   b.position_at_end(consumer)
@@ -341,7 +345,8 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
     is_first, is_last = known == 0, known == c.num_steps - 1
     values = read_accumulators(b, accumulators)
     if products is not None:
-      values = products.add(step, values, is_first, is_last)
+      with code.span("compute", "a step of products", c.dot.loc):
+        values = products.add(step, values, is_first, is_last)
     else:
       for n in range(plan.slices):
         pending = int(plan.leaves_running and not (is_last and n == plan.slices - 1))
@@ -429,7 +434,8 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
   rounds.begin(0)
   with for_range(b, 0, c.num_steps) as step, code.scope():
     if plan.blocks:
-      rounds.wait(step)
+      with code.span("wait", "the blocks of a step"):
+        rounds.wait(step)
     later = rounds.later(step)
     # Copies are started a few at a time: many at once would wait for each other. The last operand comes without, so that those before it
     # have time to arrive.
@@ -440,11 +446,13 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
         rounds.ask(later, (turn, parts), is_last=turn == parts - 1)
       number = b.add(b.mul(b.trunc(step, I32), I32(plan.slices)), I32(n))
       if turn == 0 or work[turn - 1][0] != n:
-        stages.acquire(number)
+        with code.span("wait", "an empty stage"):
+          stages.acquire(number)
         if plan.copied_bytes:
           with if_then(b, is_first), code.scope():
             _copy_operands(frame, code, stages, prefetched, step, number, n)
       known(step)
-      computed_operands.write(code, c.sides[i], n * plan.depth, plan.depth, stages.side(i, number))
+      with code.span("compute", "an operand"):
+        computed_operands.write(code, c.sides[i], n * plan.depth, plan.depth, stages.side(i, number))
       if turn == len(work) - 1 or work[turn + 1][0] != n:
         stages.computed(number, code.thread)

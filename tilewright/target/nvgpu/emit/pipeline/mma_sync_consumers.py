@@ -36,7 +36,8 @@ class Products:
     self.total = plan.contraction.num_steps * plan.slices
     with if_then(code.b, self._is_first()):
       for number in range(min(plan.ahead, self.total)):
-        load_stage(i64(number // plan.slices), number % plan.slices, I32(number))
+        with code.span("load", "start TMA copies"):
+          load_stage(i64(number // plan.slices), number % plan.slices, I32(number))
     self.stage_loads, self.read = StageUses(code.b, plan.stages, plan.ahead), StageUses(code.b, plan.stages)
 
   def _is_first(self) -> ir.Value:
@@ -54,17 +55,21 @@ class Products:
     b, turn = self.code.b, self.stage_loads.take()
     is_left = b.icmp_signed("<", step, i64(self.plan.contraction.num_steps))
     with if_then(b, b.and_(self._is_first(), is_left)):
-      self.stages.acquire(turn)
-      self.load_stage(step, n, turn)
+      with self.code.span("wait", "an empty stage"):
+        self.stages.acquire(turn)
+      with self.code.span("load", "start TMA copies"):
+        self.load_stage(step, n, turn)
     threads.warp_barrier(b)  # matrices are read and multiplied by whole warps
 
   def _multiply(self, values: list[ir.Value]) -> list[ir.Value]:
     code, b, plan, turn = self.code, self.code.b, self.plan, self.read.take()
     left, right = plan.contraction.sides
-    self.stages.wait(turn)
+    with code.span("wait", "a full stage"):
+      self.stages.wait(turn)
     own = [_place(b, matrix, self.stages.side(i, turn)) for i, matrix in enumerate(plan.matrices)]
     kind, k_is_last = plan.contraction.kind, (left.k_is_last, right.k_is_last)
-    values = mma_sync.step(b, kind, plan.distribution, code.thread, plan.depth, values, (own[0], own[1]), k_is_last)
+    with code.span("compute", "mma.sync", plan.contraction.dot.loc):
+      values = mma_sync.step(b, kind, plan.distribution, code.thread, plan.depth, values, (own[0], own[1]), k_is_last)
     threads.warp_barrier(b)  # all lanes have read it
     with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(WARP)), I32(0))):
       mbarrier.arrive(b, self.stages.empty(turn.stage))

@@ -211,13 +211,15 @@ class _Producer:
       with for_range(b, 0, num_steps) as step, self.code.scope():
         for n in range(self.group, self.plan.slices, self.plan.producers // GROUP):
           turn = self.own.now()
-          self.stages.acquire(turn)
+          with self.code.span("wait", "an empty stage"):
+            self.stages.acquire(turn)
           if n == self.plan.slices - 1:
             # Once the last slice of a step has a free stage, blocks of the steps that far behind are no longer read.
             for ring, turns in self.fetched:
               self._fetch(ring, turns, b.add(step, i64(ring.ahead)), here, there, follows)
           frame.indices = [*here[:-1], step]
-          self._write(turn, n)
+          with self.code.span("compute", "a slice of the right operand"):
+            self._write(turn, n)
 
   def _fetch(
     self,
@@ -237,7 +239,7 @@ class _Producer:
       places = [i64(x) if x is y else b.select(is_there, i64(x), i64(y)) for x, y in zip(here, there)]
       frame.indices = [*places[:-1], b.select(is_there, later, b.sub(later, i64(num_steps)))]
       is_there = b.or_(is_there, b.icmp_signed("<", follows, i64(self.points.total)))
-    with if_then(b, is_there):
+    with if_then(b, is_there), self.code.span("load", "start the copies of a step"):
       ring.fetch(frame, self.code, self.prefetched, turns.now(), b.add(self.points.before, b.trunc(later, I32)))
     turns.advance()
 
@@ -247,7 +249,8 @@ class _Producer:
     side = plan.contraction.sides[1]
     if n == self.group:
       self.step = self.steps.take()
-      self.right.wait(self.step)
+      with code.span("wait", "the inputs of a step"):
+        self.right.wait(self.step)
     frame.set_indices(code)
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
     for position in side.inputs:
@@ -286,7 +289,8 @@ class Products:
     code, plan = self.code, self.plan
     b, c = code.b, plan.contraction
     own = self.steps.take()
-    self.ring.wait(own)
+    with code.span("wait", "the inputs of a step"):
+      self.ring.wait(own)
     with code.scope():
       self.ring.know(self.frame, code, own, b.add(self.points.before, b.trunc(step, I32)))
       lanes = [_Lanes(code, c.sides[0], part, plan.parts) for part in range(plan.parts)]
@@ -294,7 +298,8 @@ class Products:
         left = lanes[part].fragments(n * DEPTH, plan.depth)
         if part == 0:
           turn = self.own.take()
-          self.stages.wait(turn)
+          with code.span("wait", "a full stage"):
+            self.stages.wait(turn)
           place = self.stages.side(1, turn)
         is_done = part == plan.parts - 1
         runs = plan.leaves_running and not (is_last and n == plan.slices - 1 and is_done)

@@ -214,12 +214,13 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
     """Start the copies of a step's blocks, and of some that are to be there with them."""
     set_indices(step)
     own = [*more, *((block, b.ptrtoint(at, I32)) for block, at in places(step))]
-    if stage_loads is not None:
-      stage_loads.load_stage(step, own, prefetched)
-    with code.scope():
-      for block, to in (each for each in own if each[0] in by_threads):
-        view = frame.view(code, block.position, prefetched, None)
-        staged_blocks.copy_block(b, code.thread, code.num_threads, view, block, to)
+    with code.span("load", "start the copies of a step"):
+      if stage_loads is not None:
+        stage_loads.load_stage(step, own, prefetched)
+      with code.scope():
+        for block, to in (each for each in own if each[0] in by_threads):
+          view = frame.view(code, block.position, prefetched, None)
+          staged_blocks.copy_block(b, code.thread, code.num_threads, view, block, to)
 
   fenced = any(isinstance(block, SwizzledBlock) for block in by_threads)
   arrive = stage_loads.wait if stage_loads is not None else lambda step: None
@@ -234,14 +235,16 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   with for_range(b, 0, plan.count) as step, code.scope():
     staged: dict[int, Callable[[View], View]] = {n: _here(copy.view) for n, copy in kept.items()}
     if plan.inputs:
-      rounds.enter(step)
+      with code.span("wait", "the blocks of a step"):
+        rounds.enter(step)
       staged |= {block.position: _there(block, b.addrspacecast(at, ty.PTR)) for block, at in places(step)}
       staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
     set_indices(step)
     frame.instance(code, memory, frame.kernel.body.body, staged=staged)
     code.settle_memory()
   for copy in kept.values():
-    copy.write_back()
+    with code.span("store", "write back"):
+      copy.write_back()
 
 
 def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:

@@ -26,20 +26,22 @@ def consume(
   it, and the stage of the step so much earlier is released."""
   b, plan = code.b, stages.plan
   sides, (m, n, _), k = plan.contraction.sides, plan.contraction.block, plan.depth
-  stages.wait(step)
+  with code.span("wait", "a full stage"):
+    stages.wait(step)
   group = b.udiv(code.thread, I32(GROUP))
   rows = ROWS * tma.SWIZZLE_BYTES if sides[0].k_is_last else k * tma.SWIZZLE_BYTES  # of a group of the left operand
   places = b.add(stages.side(0, step), b.mul(group, I32(rows))), stages.side(1, step)
-  wgmma.fence(b)
   itemsize = plan.contraction.itemsize
-  for at in range(0, k, wgmma.DEPTH_BYTES // itemsize):
-    left, right = (
-      operand(b, side.k_is_last, place, size, k, at, itemsize) for side, place, size in zip(sides, places, (m, n))
-    )
-    transposed = not sides[0].k_is_last, not sides[1].k_is_last
-    values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, transposed)
-  wgmma.commit(b)
-  values = wgmma.wait(b, values, pending)
+  with code.span("compute", f"wgmma, {pending} left running" if pending else "wgmma", plan.contraction.dot.loc):
+    wgmma.fence(b)
+    for at in range(0, k, wgmma.DEPTH_BYTES // itemsize):
+      left, right = (
+        operand(b, side.k_is_last, place, size, k, at, itemsize) for side, place, size in zip(sides, places, (m, n))
+      )
+      transposed = not sides[0].k_is_last, not sides[1].k_is_last
+      values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, transposed)
+    wgmma.commit(b)
+    values = wgmma.wait(b, values, pending)
   give_back(code, stages, b.sub(step, I32(pending)), rank)
   return values
 
