@@ -51,6 +51,7 @@ class Plan:
   block_k: int
   is_free: bool = False  # whether the backward kernels may choose blocks of their own
   params: tuple[tuple[str, Any], ...] = ()  # of the compiler, for the forward kernel, as tuned
+  by_hand: bool = False  # whether the forward kernel is that of `attention_hopper`
 
   @property
   def forward_how(self) -> Execution:
@@ -144,11 +145,16 @@ def plan_for(
   """The plan for arrays of these shapes."""
   queries, keys = q.shape[-2], k.shape[-2]
   depth, is_banded = max(q.shape[-1], v.shape[-1]), left is not None or right is not None
-  tuned, tuned_how = blocks, execution
+  tuned, tuned_how, by_hand = blocks, execution, False
   if blocks is None:
     facts = {"heads": math.prod(q.shape[:-2]), "group": q.shape[-3] // k.shape[-3], "queries": queries, "keys": keys}
     band = {"depth": depth, "dtype": str(q.dtype), "left": left, "right": right}
-    tuned, tuned_how = spaces.attention_blocks(execution, **facts, **band)
+    tuned, tuned_how, by_hand = spaces.attention_blocks(execution, **facts, **band)
+    if by_hand:
+      from tilewright.ops import attention_hopper
+
+      if tuned is None or not attention_hopper.is_possible(q, k, v, left, *tuned):
+        tuned, by_hand = None, False
   block_q, block_k = tuned or tiling.attention_blocks(
     execution.on_gpu, queries, keys, depth, q.dtype.itemsize, is_banded
   )
@@ -162,6 +168,7 @@ def plan_for(
     max(1, block_k if execution.on_gpu else min(block_k, keys)),
     is_free=blocks is None,
     params=tuned_how.params,
+    by_hand=by_hand,
   )
 
 
@@ -293,7 +300,10 @@ def attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> t
     return jnp.zeros((*q.shape[:-1], v.shape[-1]), q.dtype), (q, k, v, None, None)
   forward = _forward_call
   if plan.execution.on_gpu:
-    from tilewright.ops.attention_gpu import forward
+    if plan.by_hand:
+      from tilewright.ops.attention_hopper import forward
+    else:
+      from tilewright.ops.attention_gpu import forward
   out, lse = forward(plan, q, k, v)
   out = out.reshape(*q.shape[:-1], v.shape[-1])
   return out, (q, k, v, out, lse)

@@ -85,11 +85,21 @@ ATTENTION_CPU = Declared(
 )
 ATTENTION_GPU = Declared(
   "ops.attention gpu",
-  {"block_q": choice(0, 64, 128, 256), "block_k": choice(0, 32, 64, 128), "num_warps": choice(0, 4, 8)},
+  {
+    "block_q": choice(0, 64, 128, 192, 256),
+    "block_k": choice(0, 32, 64, 128),
+    "num_warps": choice(0, 4, 8),
+    "by_hand": choice(0, 1),
+  },
   where=[
     lambda block_q, block_k: (block_q == 0) == (block_k == 0),
     lambda block_q, num_warps: num_warps == 0 or block_q > 0,
+    # The kernel of warpgroups: consumers of 64 queries each, of which there are two or three.
+    lambda block_q, by_hand: block_q in (128, 192) if by_hand else block_q != 192,
+    lambda block_k, num_warps, by_hand: by_hand == 0 or (block_k >= 64 and num_warps == 0),
+    lambda by_hand, depth, dtype, left: by_hand == 0 or (left is None and depth <= 128 and dtype != "float32"),
   ],
+  version=2,
 )
 ROWS_CPU = Declared(
   "ops.by_rows cpu", {"rows": choice(0, 1, 2, 4, 8, 16, 32, 64, 128)}, where=[lambda rows, count: rows <= count]
@@ -129,13 +139,13 @@ def matmul_blocks(
   return GpuProduct(MatmulBlocks(block_m, block_n, -(-k // found["parts_k"])), 1), execution
 
 
-def attention_blocks(execution: Execution, **facts: Any) -> tuple[tuple[int, int] | None, Execution]:
-  """Tuned numbers of queries and keys of a block, or None; and how to run it."""
+def attention_blocks(execution: Execution, **facts: Any) -> tuple[tuple[int, int] | None, Execution, bool]:
+  """Tuned numbers of queries and keys of a block, or None; how to run it; and whether by the kernel of warpgroups."""
   if execution.interpret:
-    return None, execution
+    return None, execution, False
   found = (ATTENTION_GPU if execution.on_gpu else ATTENTION_CPU).choose(**facts)
   blocks = (found["block_q"], found["block_k"]) if found["block_q"] else None
-  return blocks, with_params(execution, num_warps=found.get("num_warps", 0))
+  return blocks, with_params(execution, num_warps=found.get("num_warps", 0)), bool(found.get("by_hand", 0))
 
 
 def rows_of_block(execution: Execution, name: str, count: int, columns: int, dtype: np.dtype) -> tuple[int, Execution]:
