@@ -13,7 +13,8 @@ A chapter is one program: its `python` blocks run in order, in one namespace. A 
     figures of the machine of the last `--measure`; not compared
     ```
 
-Blocks marked `python measured` run only with `--measure`. Pictures are written by the programs themselves, to `FIGURES`.
+Blocks marked `python measured` run only with `--measure`. Pictures are written by the programs themselves, to `FIGURES`; a chapter that
+links to `figures/CHAPTER.svg` has a chart of its measured figures there (`book_charts`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import book_charts
 
 BOOK = pathlib.Path(__file__).resolve().parent / "book"
 FIGURES = BOOK / "figures"
@@ -91,6 +96,9 @@ def run(chapter: pathlib.Path, figures: pathlib.Path, measure: bool = False) -> 
         raise SystemExit(f"{chapter.name}:{block.line}: the program prints, and no text block follows it.")
   for (start, stop), output in reversed(printed):
     text = text[:start] + output + text[stop:]
+  if f"(figures/{chapter.stem}.svg)" in text:
+    shown = [text[slice(*block.output)] for block in blocks(text) if block.measured and block.output]
+    (figures / f"{chapter.stem}.svg").write_text(book_charts.ladder("".join(shown)))
   return text
 
 

@@ -44,3 +44,15 @@ def test_measurements_run_only_when_they_are_asked_for(tmp_path):
   page.write_text("```python measured\nprint('fast')\n```\n\n```text measured\nslow\n```\n")
   assert "slow" in book.run(page, tmp_path)
   assert "fast" in book.run(page, tmp_path, measure=True).split("```text")[1]
+
+
+def test_measured_rates_are_drawn(tmp_path):
+  page = tmp_path / "page.md"
+  measured = "one              0.6 GFLOP/s\nXLA (cuBLAS)      186 \u00b5s    1.2 GFLOP/s\nNo rate: 12 CTAs\n"
+  page.write_text(f"![](figures/page.svg)\n\n```python measured\n1\n```\n\n```text measured\n{measured}```\n")
+  book.run(page, tmp_path)
+  drawn = (tmp_path / "page.svg").read_text()
+  assert drawn.count("<rect") == 2 and ">0.6 GFLOP/s<" in drawn and ">XLA (cuBLAS)<" in drawn
+  page.write_text(page.read_text().replace("GFLOP/s", "seconds"))
+  with pytest.raises(ValueError, match="ends in a rate"):
+    book.run(page, tmp_path)

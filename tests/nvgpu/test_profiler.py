@@ -300,3 +300,28 @@ def test_the_parameters_of_mosaic_gpu_ask_for_a_folder_of_traces(monkeypatch, tm
   assert recording.space == 32 and none is None
   recording.deliver(profiles.decode("k", ["everything"], *words([[(0, 1), (1, 2)]], 32)))
   assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_every_kernel_call_of_a_function_is_profiled(monkeypatch):
+  """As on a GPU, but for the kernels themselves: what they leave is known before."""
+  layout, data = words([[(0, 1), (1, 2)]], 16)
+
+  def as_on_a_gpu(kernel, native, *operands):
+    if (recording := profiles.wanted()) is not None:
+      profiles.deliver(recording, Profiled(0, layout, ("everything",)), kernel.name, jnp.asarray(data))
+    return list(operands)
+
+  monkeypatch.setitem(targets.NATIVE, "cpu", as_on_a_gpu)
+  monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+
+  @jax.jit
+  def repeated(x):
+    return jax.lax.fori_loop(0, 3, lambda _, own: softmax(own), jax.jit(softmax)(x))
+
+  x = jnp.asarray(rows(8, 64))
+  repeated(x).block_until_ready()  # code without a profile is known already
+  found = pallas_nvgpu.profile(repeated, x)
+  assert [p.kernel for p in found] == ["softmax_kernel"] * 4 and all(len(p.tracks[0].spans) == 1 for p in found)
+  with pytest.raises(errors.KernelTypeError, match="calls none of them"):
+    pallas_nvgpu.profile(jnp.sin, x)
+  assert profiles.wanted() is None
