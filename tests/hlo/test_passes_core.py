@@ -367,7 +367,6 @@ def test_equal_values_are_computed_once():
       'f32[4] custom-call(x), custom_call_target="pure", backend_config="1"',
       'f32[4] custom-call(x), custom_call_target="pure", backend_config="2"',
     ),
-    ("f32[4] copy(x)", "f32[4] copy(x)"),
     ("f32[4] opt-barrier(x)", "f32[4] opt-barrier(x)"),
     ("f32[4] negate(x), sharding={replicated}", "f32[4] negate(x), sharding={maximal device=0}"),
     ("f32[4] negate(x), control-predecessors={x}", "f32[4] negate(x)"),
@@ -511,8 +510,10 @@ def test_what_waits_for_the_only_output_of_a_narrowed_fusion_waits_for_the_fusio
 
 def test_loops_and_channels_of_a_callee_that_is_inlined_twice_twice():
   module = hlo.parse(
-    ADD
-    + """cond { c = (s32[]) parameter(0)
+    """sum { left = s32[] parameter(0)
+      right = s32[] parameter(1)
+      ROOT both = s32[] add(left, right) }
+    cond { c = (s32[]) parameter(0)
       g = s32[] get-tuple-element(c), index=0
       ROOT l = pred[] compare(g, s32[] constant(3)), direction=LT }
     body { d = (s32[]) parameter(0)
@@ -520,9 +521,10 @@ def test_loops_and_channels_of_a_callee_that_is_inlined_twice_twice():
       n = s32[] add(g2, s32[] constant(1))
       ROOT t = (s32[]) tuple(n) }
     inner { p = (s32[]) parameter(0)
-      k = f32[4] constant({1, 2, 3, 4})
-      ar = f32[4] all-reduce(k), channel_id=1, replica_groups={}, to_apply=add
-      ROOT w = (s32[]) while(p), condition=cond, body=body }
+      k = s32[] get-tuple-element(p), index=0
+      ar = s32[] all-reduce(k), channel_id=1, replica_groups={}, to_apply=sum
+      start = (s32[]) tuple(ar)
+      ROOT w = (s32[]) while(start), condition=cond, body=body }
     mid { q = (s32[]) parameter(0)
       c1 = (s32[]) call(q), to_apply=inner
       ROOT c2 = (s32[]) call(c1), to_apply=inner }

@@ -184,6 +184,24 @@ IDENTITIES = {
   "bits there and back": ("s32", "a = f32[2,4] bitcast-convert(x)\n ROOT r = T[2,4] bitcast-convert(a)"),
   "full precision": ("f32", "ROOT r = T[2,4] reduce-precision(x), exponent_bits=8, mantissa_bits=23"),
   "reshape of broadcast": ("f32", "a = T[2,1,4,3] broadcast(x), dimensions={0,2}\n ROOT r = T[2,4,3] reshape(a)"),
+  "reshape of broadcast that joins what was repeated": (
+    "f32",
+    "a = T[3,5,2,4] broadcast(x), dimensions={2,3}\n ROOT r = T[15,2,4] reshape(a)",
+  ),
+  "reshape of broadcast of ones": (
+    "f32",
+    "a = T[2,4,1] reshape(x)\n b = T[3,2,4,1] broadcast(a), dimensions={1,2,3}\n ROOT r = T[1,3,2,4] reshape(b)",
+  ),
+  "broadcast of iota": ("s32", "a = T[4] iota(), iota_dimension=0\n ROOT r = T[2,4,3] broadcast(a), dimensions={1}"),
+  "broadcast of reshape": (
+    "f32",
+    "a = T[2,1,4] reshape(x)\n ROOT r = T[2,1,5,4] broadcast(a), dimensions={0,1,3}",
+  ),
+  "copy in one layout": ("f32", "a = T[2,4] copy(x)\n ROOT r = T[2,4] negate(a)"),
+  "transposed there and back, whatever the layout": (
+    "f32",
+    "a = T[4,2]{0,1} transpose(x), dimensions={1,0}\n ROOT r = T[2,4]{1,0} transpose(a), dimensions={1,0}",
+  ),
   "transpose of broadcast": (
     "f32",
     "a = T[2,3,4] broadcast(x), dimensions={0,2}\n ROOT r = T[4,2,3] transpose(a), dimensions={2,0,1}",
@@ -266,6 +284,7 @@ WITH_COMPUTATIONS = {
   ),
   "sort of one element": ("s32", "a = T[8,1] reshape(x)\n ROOT r = T[8,1] sort(a), dimensions={1}, to_apply=less"),
   "map of one operation": ("s32", "ROOT r = T[2,4] map(x, y), dimensions={0,1}, to_apply=add"),
+  "all-reduce of zeros": ("f32", "z = T[] constant(0)\n ROOT r = T[] all-reduce(z), replica_groups={}, to_apply=add"),
   "all-reduce of one device": ("s32", "ROOT r = T[2,4] all-reduce(x), replica_groups={{0}}, to_apply=add"),
 }
 

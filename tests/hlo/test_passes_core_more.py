@@ -8,6 +8,7 @@ import pytest
 from tests.support.core_passes import X, after, all_opcodes, folded, opcodes
 from tilewright import hlo
 from tilewright.hlo.passes import run_passes
+from tilewright.hlo.passes.base import compiling_for
 
 
 def test_unused_parameters_and_outputs_of_calls_go() -> None:
@@ -110,3 +111,26 @@ def test_a_rebuilt_parameter_is_the_parameter_at_the_entrys_root_and_the_entry_c
   assert not hlo.make_pass("tuple-simplifier{exclude_entry_computation=true}").run(module)
   assert hlo.make_pass("tuple_simplifier").run(module)
   assert [i.name for i in module.entry.instructions] == ["q"]
+
+
+def test_what_a_callee_computes_for_nobody_is_not_inlined() -> None:
+  text = """f { p = f32[4] parameter(0)
+    dead = f32[4] sine(p)
+    ROOT q = f32[4] cosine(p) }
+  ENTRY e { x = f32[4] parameter(0)
+    a = f32[4] call(x), to_apply=f
+    ROOT b = f32[4] call(a), to_apply=f }"""
+  assert opcodes(after(text, "call_inliner")) == ["parameter", "cosine", "cosine"]
+
+
+def test_equal_copies_are_merged_where_the_back_end_inserts_its_own_afterwards() -> None:
+  text = """ENTRY e { x = f32[4] parameter(0)
+    a = f32[4] copy(x)
+    b = f32[4] copy(x)
+    ROOT t = (f32[4], f32[4]) tuple(a, b) }"""
+  assert opcodes(after(text, "cse")) == ["parameter", "copy", "tuple"]
+  assert opcodes(after(text, "algebraic_simplifier")) == ["parameter", "tuple"]
+  with compiling_for("cpu"):  # its copies are there for buffers
+    assert not run_passes(hlo.parse(text), ["cse", "algebraic_simplifier"], strict=True).changed
+  scheduled = "HloModule m, is_scheduled=true\n" + text
+  assert not run_passes(hlo.parse(scheduled), ["cse", "algebraic_simplifier"], strict=True).changed

@@ -9,11 +9,13 @@ reduction by products, as XLA does.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from tilewright.hlo.ir import Instruction, Module
+from tilewright.hlo.passes.base import copies_are_values
 from tilewright.hlo.passes.collective_keys import group_size, reducer
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.patterns import HOLDS, Match, Rule, is_plain, splat
@@ -37,13 +39,56 @@ def _shape(m: Match, dimensions: tuple[int, ...]) -> Shape:
 
 
 def _reshape_of_broadcast(m: Match) -> Instruction | None:
-  """A reshape that only drops dimensions of size 1 which the broadcast made."""
-  inner = m.root.operands[0]
-  dims = inner.attrs.get("dimensions", ())
-  kept = [d for d, size in enumerate(inner.shape.dimensions) if size != 1 or d in dims]
-  if not is_plain(m["x"]) or tuple(inner.shape.dimensions[d] for d in kept) != m.root.shape.dimensions:
+  """A reshape that keeps every dimension of more than one element which the broadcast took from its operand."""
+  inner, x = m.root.operands[0], m["x"]
+  if not is_plain(x) or not m.root.shape.num_elements:
     return None
-  return m.new("broadcast", (m["x"],), dimensions=tuple(kept.index(d) for d in dims))
+  place = _kept_dimensions(inner.shape.dimensions, m.root.shape.dimensions)
+  taken = [(d, size) for d, size in zip(inner.attrs.get("dimensions", ()), x.shape.dimensions) if size != 1]
+  if any(d not in place for d, _ in taken):
+    return None
+  if len(taken) < x.shape.rank:
+    x = m.new("reshape", (x,), _shape(m, tuple(size for _, size in taken)))
+  return m.new("broadcast", (x,), dimensions=tuple(place[d] for d, _ in taken))
+
+
+def _kept_dimensions(before: tuple[int, ...], after: tuple[int, ...]) -> dict[int, int]:
+  """The dimensions that a row-major reshape leaves as they are, with their new numbers: as large, and with as much before them."""
+  found: dict[tuple[int, int], int] = {}
+  for d, size in enumerate(after):
+    found[math.prod(after[:d]), size] = d
+  return {
+    d: found[key] for d, size in enumerate(before) if size != 1 and (key := (math.prod(before[:d]), size)) in found
+  }
+
+
+def _broadcast_of_iota(m: Match) -> Instruction | None:
+  inner = m.root.operands[0]
+  return m.new("iota", (), iota_dimension=m.root.attrs["dimensions"][inner.attrs["iota_dimension"]])
+
+
+def _broadcast_of_reshape(m: Match) -> Instruction | None:
+  """A reshape that only adds dimensions of size 1."""
+  x, inner = m["x"], m.root.operands[0]
+  dims = [d for d, size in zip(m.root.attrs.get("dimensions", ()), inner.shape.dimensions) if size != 1]
+  same = x.shape.dimensions == tuple(size for size in inner.shape.dimensions if size != 1)
+  return m.new("broadcast", (x,), dimensions=tuple(dims)) if same and is_plain(x) else None
+
+
+def _equal_everywhere(m: Match) -> Instruction | None:
+  """All members contribute the same constant: zeros to a sum, or anything to a minimum, a maximum, an `and` or an `or`."""
+  x, operation = m["x"], reducer(m.root)
+  value = splat(x)
+  if value is None or x.shape != m.root.shape or x.shape.is_dynamic:
+    return None
+  return x if operation in ("minimum", "maximum", "and", "or") or (operation == "add" and value == 0) else None
+
+
+def _copy(m: Match) -> Instruction | None:
+  module = m.root.parent.parent if m.root.parent is not None else None
+  x = m["x"]
+  same = x.shape == m.root.shape and not x.shape.is_dynamic
+  return x if same and module is not None and copies_are_values(module) else None
 
 
 def _transpose_of_broadcast(m: Match) -> Instruction | None:
@@ -355,6 +400,10 @@ def _twice_widened(m: Match) -> Instruction | None:
 
 RULES: list[Rule] = [
   Rule("reshape of broadcast", ("reshape", ("broadcast", "x")), _plain(_reshape_of_broadcast)),
+  Rule("broadcast of iota", ("broadcast", ("iota",)), _plain(_broadcast_of_iota)),
+  Rule("broadcast of reshape", ("broadcast", ("reshape", "x")), _plain(_broadcast_of_reshape)),
+  Rule("copy in one layout", ("copy", "x"), _copy),
+  Rule("all-reduce of equal constants", ("all-reduce", "x"), _equal_everywhere),
   Rule("transpose of broadcast", ("transpose", ("broadcast", "x")), _plain(_transpose_of_broadcast)),
   Rule("slice of broadcast", ("slice", ("broadcast", "x")), _plain(_cut_of_broadcast)),
   Rule("dynamic-slice of broadcast", ("dynamic-slice", ...), _cut_of_broadcast),

@@ -156,9 +156,11 @@ def _transpose_identity(m: Match) -> Instruction | None:
 
 def _transpose_of_transpose(m: Match) -> Instruction | None:
   inner = m.root.operands[0]
+  composed = tuple(inner.attrs["dimensions"][d] for d in m.root.attrs["dimensions"])
+  if composed == tuple(sorted(composed)) and m["x"].shape == m.root.shape:
+    return _take("x")(m)  # whatever the layout between
   if not is_plain(m.root, inner, m["x"]):
     return None
-  composed = tuple(inner.attrs["dimensions"][d] for d in m.root.attrs["dimensions"])
   return m.new("transpose", (m["x"],), dimensions=composed)
 
 

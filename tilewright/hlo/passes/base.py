@@ -107,6 +107,11 @@ def compiled_platform() -> str:
   return _platform.get()
 
 
+def copies_are_values(module: Module) -> bool:
+  """Whether copies may go: back ends insert those that buffers need afterwards. XLA's CPU back end has inserted them before passes run."""
+  return not module.is_scheduled and compiled_platform() != "cpu"
+
+
 PASSES: dict[str, Callable[..., Pass]] = {}
 BROKEN: dict[str, Exception] = {}  # modules of this folder that cannot be imported, and why
 P = TypeVar("P", bound=type[Pass])

@@ -25,6 +25,7 @@ from tilewright.hlo.clone import clone_computation, copy_body
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import next_channel
+from tilewright.hlo.passes.dce import DeadCode
 from tilewright.hlo.values import OpMetadata, StackFrame
 
 MAX_OP_NAME = 1024
@@ -56,7 +57,7 @@ class CallInliner(Pass):
         changed = True
     inliner.frames.store()
     if changed:
-      module.remove_unreachable_computations()
+      DeadCode(narrow=False).run(module)
     return changed
 
   def may_inline(self, call: Instruction) -> bool:

@@ -9,8 +9,9 @@ because its operands do.
 Custom calls without side effects are functions, as their attribute declares. So are synchronous collectives: devices run one
 program, so all of them omit the second one. Channel ids are not compared, because they only distinguish transfers.
 
-Metadata is not compared; the first keeps its own. A copy is not merged: it exists for its buffer. Scheduled modules are
-refused: their buffers are already assigned, and of two values in one buffer a user of one may overwrite both.
+Metadata is not compared; the first keeps its own. Copies are merged unless the back end has inserted them for their buffers
+already, as XLA's on the CPU has when passes run inside of it. Scheduled modules are refused: their buffers are already assigned,
+and of two values in one buffer a user of one may overwrite both.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
-from tilewright.hlo.passes.base import Pass, register_pass
+from tilewright.hlo.passes.base import Pass, copies_are_values, register_pass
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.tuple_simplifier import has_control_edges
 from tilewright.hlo.shape import Shape
@@ -41,6 +42,7 @@ class CommonSubexpressions(Pass):
     if module.is_scheduled:
       return False
     effects, keys = Effects(), Keys(self.is_layout_sensitive)
+    merges_copies = copies_are_values(module)
     changed = False
     for computation in call_graph(module).post_order:
       if self.only_fusion_computations and not computation.is_fusion:
@@ -49,7 +51,9 @@ class CommonSubexpressions(Pass):
       first: dict[Hashable, Instruction] = {}
       gone: list[Instruction] = []
       for instruction in topological_order(computation):
-        if instruction.opcode == "copy" or has_control_edges(instruction) or not effects.is_function(instruction):
+        if has_control_edges(instruction) or not effects.is_function(instruction):
+          continue
+        if instruction.opcode == "copy" and not merges_copies:
           continue
         if self.only_scalars and not instruction.shape.is_scalar:
           continue

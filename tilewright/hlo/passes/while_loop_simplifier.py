@@ -31,6 +31,7 @@ from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges
+from tilewright.hlo.passes.dce import remove_dead as remove_unused
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.narrow import narrow_while
 from tilewright.hlo.passes.pipeline_index import index_table
@@ -70,8 +71,13 @@ class WhileLoopSimplifier(Pass):
       again = False
       for computation in call_graph(module).post_order:
         for instruction in [i for i in computation.topological_order() if i.opcode == "while"]:
-          if instruction.parent is computation and not has_control_edges(instruction):
-            again |= self._simplify(instruction, module)
+          if instruction.parent is not computation or has_control_edges(instruction):
+            continue
+          if self._simplify(instruction, module):
+            again = True
+            inside = instruction.called_computations if instruction.parent is computation else ()
+            for part in (*inside, computation):  # what the state no longer holds
+              remove_unused(part)
       changed |= again
     return module.remove_unreachable_computations() > 0 or changed
 
