@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import pathlib
+import re
 import sys
 from unittest import mock
 
@@ -56,3 +58,14 @@ def test_measured_rates_are_drawn(tmp_path):
   page.write_text(page.read_text().replace("GFLOP/s", "seconds"))
   with pytest.raises(ValueError, match="ends in a rate"):
     book.run(page, tmp_path)
+
+
+def test_each_chapter_leads_to_the_next():
+  order = re.findall(r"^\d+\. \[[^\]]+\]\((\w+\.md)\)", (book.BOOK / "README.md").read_text(), re.M)
+  assert sorted(order) == sorted(p.name for p in book.chapters()) and len(order) == 13
+  for number, (chapter, following) in enumerate(itertools.pairwise(order), 1):
+    text = (book.BOOK / chapter).read_text()
+    assert re.search(rf"^Next: \[[^\]]+\]\({re.escape(following)}\)\.", text, re.M), (
+      f"{chapter} ends without a link to {following}"
+    )
+    assert re.match(rf"# {number}\. ", text), f"{chapter} is chapter {number}"
