@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 
 import jax
 import jax.numpy as jnp
@@ -148,3 +149,33 @@ def test_products_stay_in_flight_and_nothing_spills(depth, tiles, right):
   assert "ld.shared" not in text and "st.shared" not in text and "cp.async.ca" not in text
   assert text.count("cp.async.bulk.tensor") == 2 * tiles.consumers + 2 - (tiles.consumers - 1)
   assert "wgmma.wait_group.sync.aligned 1;" in text
+  assert re.search(
+    r"wgmma\.mma_async[^;]*, 0, 1, 1, 0, 0;", text
+  )  # the first product of scores overwrites what was there
+
+
+def test_a_product_overwrites_only_what_is_zero():
+  """Accumulators that are zero just before their product, and those that something was added to in between."""
+  x = jnp.asarray(np.random.default_rng(0).integers(-4, 5, (64, 64)), BF16)
+
+  def body(x_ref, o_ref, smem, ready, acc):
+    plgpu.copy_gmem_to_smem(x_ref, smem, ready)
+    plgpu.barrier_wait(ready)
+    plgpu.wgmma(acc, smem, smem)
+    o_ref[0] = acc[...]
+    acc[...] = jnp.zeros(acc.shape, F32)
+    plgpu.wgmma(acc, smem, smem)
+    plgpu.wgmma(acc, smem, smem)
+    o_ref[1] = acc[...]
+    acc[...] = jnp.zeros(acc.shape, F32)
+    acc[...] += 1.0
+    plgpu.wgmma(acc, smem, smem)
+    o_ref[2] = acc[...]
+
+  transforms = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
+  scratch = [plgpu.SMEM((64, 64), BF16, transforms=transforms), plgpu.Barrier(), plgpu.ACC((64, 64))]
+  f = plgpu.kernel(body, out_type=S((3, 64, 64), F32), scratch_types=scratch)
+  ((_, native),) = natives(f, x)
+  (found,) = run(native, x, arch="sm_90a")
+  product = np.asarray(x, np.float32) @ np.asarray(x, np.float32)
+  np.testing.assert_array_equal(found, [product, 2 * product, product + 1])

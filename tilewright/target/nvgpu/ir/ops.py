@@ -87,7 +87,7 @@ define(
   READ,
   WRITE,
   SYNC,
-  doc="`mma(acc, dot)`: start to add a product, which nothing else uses, to an accumulator",
+  doc="`mma(acc, dot)`: start to add a product, which nothing else uses, to an accumulator; `overwrites`: to zeros, whatever it holds",
 )
 define(
   MMA_WAIT,

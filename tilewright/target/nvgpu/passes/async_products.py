@@ -6,12 +6,16 @@ before the accumulator is read, written or goes out of scope, which waits for th
 
 from __future__ import annotations
 
+import numpy as np
+
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS
 from tilewright.target.nvgpu.ir import in_flight
 from tilewright.target.nvgpu.ir.ops import MMA, MMA_WAIT
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import has_tensor_cores, is_matrix
+from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Function, Op, Value, users, walk
+from tilewright.tile.types import RefType
 
 _COLUMNS, _DEPTH_BYTES = 8, 32  # of an instruction: n is a multiple of the first, k are so many bytes
 
@@ -25,6 +29,7 @@ def start(function: Function, arch: Arch) -> None:
     block.ops = [own.get(op, op) for op in block.ops]
     gone = {part for made in own.values() if made is not None for part in _parts_gone(made, used)}
     block.ops = [op for op in block.ops if op not in gone]
+    _overwrite_zeros(block)
   _wait_where_needed(function)
 
 
@@ -57,6 +62,26 @@ def _parts_gone(product: Op, used: dict[Value, list[Op]]) -> list[Op]:
   """The sum of a product and the load of what it was added to."""
   (add,) = used[product.operands[1]]
   return [add, *(v.owner for v in add.operands if isinstance(v.owner, Op) and v.owner.name == "load")]
+
+
+def _overwrite_zeros(block: Block) -> None:
+  """Where an accumulator is set to zero just for a product of the same block, the product overwrites it: the zeros are not needed then."""
+  zeroed: set[Value] = set()  # accumulators that nothing has touched since they were set to zero
+  for op in block.ops:
+    whole = op.operands[0] if op.operands and base_of(op.operands[0]) is op.operands[0] else None
+    if op.name == "store" and whole is not None and whole.ref.is_accumulator and _is_zero(op.operands[1]):
+      zeroed.add(whole)
+      continue
+    if op.name == MMA and whole in zeroed:
+      op.attrs["overwrites"] = True
+    every = [op, *(inner for own in op.blocks for inner in walk(own))]
+    zeroed.difference_update(base_of(v) for used in every for v in used.operands if isinstance(v.type, RefType))
+
+
+def _is_zero(value: Value) -> bool:
+  while isinstance(op := value.owner, Op) and op.name == "broadcast":
+    value = op.operands[0]
+  return isinstance(op, Op) and op.name == "constant" and not np.any(op.attrs["value"])
 
 
 def is_for_warpgroups(dot: Op, arch: Arch) -> bool:

@@ -89,7 +89,8 @@ def start(code: BlockCode, op: Op) -> None:
   # A copy of an operand that was made only for this product is soon overwritten, by the next one that needs room.
   stays = all(_stays(code, product, i) for i in range(2))
   code.ways[product] = "wgmma"
-  values = _start(code, product, own.layout, mma_sync_dot.unpacked(code.b, own))
+  old = None if op.attrs.get("overwrites") else mma_sync_dot.unpacked(code.b, own)
+  values = _start(code, product, own.layout, old)
   mma_sync_dot.put(code.b, own, values if stays else wgmma.wait(code.b, values))
 
 
