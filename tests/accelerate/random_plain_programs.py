@@ -526,7 +526,8 @@ class Checker:
 
 def take_everything(put: Callable[[Any, str, Any], None] = setattr) -> None:
   """Every region becomes a kernel, whether it is worth it or not."""
-  for module, names in ((regions, ("_MIN_SECONDS", "_MARGIN")), (program, ("_MIN_CALL_SECONDS", "_MARGIN"))):
+  of_regions = ("_MIN_SECONDS", "_MARGIN", "_LEAST_GPU", "_MARGIN_GPU")
+  for module, names in ((regions, of_regions), (program, ("_MIN_CALL_SECONDS", "_MARGIN"))):
     for name in names:
       put(module, name, 0.0)
 

@@ -23,7 +23,7 @@ from tilewright.accelerate.attention import (
   result_place,
   same_array,
 )
-from tilewright.accelerate.calls import Codes, call_of, readable, remove_dead, replace
+from tilewright.accelerate.calls import Codes, call_of, in_layout_of, in_row_major, readable, remove_dead, replace
 from tilewright.accelerate.graph import (
   Graph,
   Node,
@@ -31,9 +31,11 @@ from tilewright.accelerate.graph import (
   Refused,
   View,
   is_float,
+  is_row_major,
   known_dtype,
   layouts_are_settled,
   physical_order,
+  unsettled,
 )
 from tilewright.hlo import Instruction, Shape
 from tilewright.hlo.dtypes import element_type_of
@@ -121,7 +123,9 @@ class Rewrite:
       dtype = jnp.result_type(dtype, *(r.dtype for r in results))
     if dtype not in calling.FLOATS:
       raise Refused(f"attention is not computed in {dtype}")
-    if self.platform != "cpu" and dtype.itemsize != 2:
+    products = [m.scores, m.dp, *(u.dot for u in (m.out, m.dv, m.dq, m.dk) if u is not None)]
+    is_wide = all(p.attrs["precision"] == "highest" for p in products if p is not None)
+    if self.platform != "cpu" and dtype.itemsize != 2 and not is_wide:
       raise Refused(f"tensor cores multiply {dtype} for XLA, with less precision; the library's kernels do not")
     return jnp.dtype(dtype)
 
@@ -176,6 +180,7 @@ class Rewrite:
   def _array(self, place: BatchedView, before: Instruction) -> Instruction:
     """A value as (batch, length, depth), row-major: one that lies in memory so, or else a transposition."""
     source, order = self._source(place, before)
+    source = in_row_major(source, before)
     element_type, dims = source.shape.element_type, source.shape.dimensions
     flat = Shape.array(element_type, place.sizes)
     minor_last = physical_order(source.shape)
@@ -195,7 +200,7 @@ class Rewrite:
         if _cut(node, minor_last, place.sizes) and same_array(BatchedView(node, minor_last, place.sizes), place):
           found.append((home, minor_last))
     if found:
-      return min(found, key=lambda f: f[0].shape.byte_size)
+      return min(found, key=lambda f: (f[0].shape.byte_size, not is_row_major(f[0].shape)))
     node, order = place.node, place.order
     while node not in self.view.home:
       if node.opcode != "transpose":
@@ -230,7 +235,7 @@ class Rewrite:
     name = readable(f"operand_of_{before.name}")
     code = self.codes.compile(emit.emit(graph, found, tiling, name), self.platform)
     self.names.append(code.key)
-    sources = [n.source for n in graph.leaves if n.source is not None]
+    sources = [in_row_major(n.source, before) for n in graph.leaves if n.source is not None]
     return call_of(code, sources, emit.result_shapes(graph, tiling), f"tilewright_{name}", before)
 
   def _put(self, use: ScoreProduct, value: Instruction, replaced: dict[Instruction, Instruction]) -> None:
@@ -246,7 +251,7 @@ class Rewrite:
       plain = _bitcast(value, Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in place.order)), home)
       physical = Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in minor_last))
       value = _transposed(plain, physical, tuple(place.order.index(d) for d in minor_last), home)
-    replace(home, None, _bitcast(value, shape, home), replaced)
+    replace(home, None, in_layout_of(_bitcast(value, unsettled(shape), home), shape, home), replaced)
 
 
 def _heads(x: Any, rows: Rows) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright import errors
 from tilewright.accelerate.axes import Axes
-from tilewright.accelerate.graph import ELEMENTWISE, Graph, Refused, laid_out, layouts_are_settled
+from tilewright.accelerate.graph import ELEMENTWISE, Graph, Refused, laid_out, layouts_are_settled, unsettled
 from tilewright.accelerate.tiles import Tiling, partial_sizes
 from tilewright.hlo import Builder, Computation, Instruction, Shape
 from tilewright.hlo.literal import Literal
@@ -88,11 +88,13 @@ class Codes:
 
   def _cuda(self, kernel: NativeKernel) -> Code:
     from tilewright.target import nvgpu
+    from tilewright.target.nvgpu.host.compiled import _code_cache as on_gpu
 
     callee = nvgpu.compile_kernel(kernel, None)
     if callee.poisoned:
       raise Refused("some elements of an output are not written")
-    return Code("cuda", callee.name, "{}", callee.name, callee.workspace_bytes)
+    self.keep(callee)  # the kernel stays loaded until XLA has built the executable, which holds it from then on
+    return Code("cuda", callee.name, "{}", on_gpu.full_name(callee.name.removeprefix(_ON_GPU)), callee.workspace_bytes)
 
 
 def leaf_values(graph: Graph, replaced: dict[Instruction, Instruction]) -> list[Instruction]:
@@ -179,6 +181,21 @@ def call_of(
   )
   assert before.parent is not None
   return before.parent.insert(call, before=before)
+
+
+def in_row_major(x: Instruction, before: Instruction) -> Instruction:
+  """A value that a call reads row-major, where a module does not say whether its layouts are final.
+
+  If they are, a copy moves the elements; if XLA will choose them anew, the copy is one more value with a layout of its choice.
+  """
+  return in_layout_of(x, unsettled(x.shape), before)
+
+
+def in_layout_of(x: Instruction, shape: Shape, before: Instruction) -> Instruction:
+  if layouts_are_settled.get() or x.shape.layout is None or shape.layout is None or x.shape == shape:
+    return x
+  assert before.parent is not None
+  return before.parent.insert(Instruction("copy", "copy", shape, (x,), {}, before.metadata), before=before)
 
 
 def element_of(computation: Computation, call: Instruction, k: int) -> Instruction:

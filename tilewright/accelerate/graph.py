@@ -13,6 +13,7 @@ transpositions and the reshape that it means.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.accelerate import gemm_calls, loop_invariants
 from tilewright.hlo import Computation, Instruction, Shape
 
 REDUCTIONS = {
@@ -160,6 +162,15 @@ def laid_out(shape: Shape) -> Shape:
   return plain
 
 
+def is_row_major(shape: Shape) -> bool:
+  return shape.layout is None or shape.layout.is_descending
+
+
+def unsettled(shape: Shape) -> Shape:
+  """The shape that a value has for kernels: row-major where a module does not say whether its layouts are final."""
+  return shape if layouts_are_settled.get() else Shape.array(shape.element_type, shape.dimensions)
+
+
 def element_type(shape: Shape) -> np.dtype:
   if not shape.is_array or shape.is_dynamic:
     raise Refused(f"{shape} is not an array of static shape")
@@ -214,15 +225,17 @@ def view(computation: Computation) -> View:
   values: dict[Instruction, Any] = {}
   home: dict[Node, Instruction] = {}
   within: dict[Node, Instruction] = {}
+  static = {k: i for k, i in loop_invariants.invariants(computation).items() if loop_invariants.is_static(i)}
   for instruction in computation.topological_order():
     operands = [values[o] for o in instruction.operands]
     try:
-      if any(o is None for o in operands):
-        raise Refused("an operand is not an array")
-      if instruction.opcode == "fusion":
-        value = _inlined(builder, instruction, operands)
+      if instruction.opcode == "get-tuple-element" and instruction.operands[0].opcode == "parameter":
+        if instruction.attrs["index"] not in static:
+          raise Refused("an element of a parameter")
+        outer = static[instruction.attrs["index"]]
+        value = loop_invariants.value_outside(outer, functools.partial(_value, builder))
       else:
-        value = _node(builder, instruction, operands)
+        value = _value(builder, instruction, operands)
     except Refused:
       try:
         value = builder.make("leaf", element_type(instruction.shape), instruction.shape.dimensions, source=instruction)
@@ -234,6 +247,14 @@ def view(computation: Computation) -> View:
     for node in builder.nodes[len(within) :]:
       within[node] = instruction
   return View(tuple(builder.nodes), home, within)
+
+
+def _value(builder: Builder, instruction: Instruction, operands: Sequence[Any]) -> Any:
+  if any(o is None for o in operands):
+    raise Refused("an operand is not an array")
+  if instruction.opcode == "fusion":
+    return _inlined(builder, instruction, operands)
+  return _node(builder, instruction, operands)
 
 
 def _outputs(inside: dict[Instruction, None], values: dict[Instruction, Any]) -> Iterable[Output]:
@@ -350,9 +371,12 @@ def _node(b: Builder, instruction: Instruction, operands: Sequence[Any]) -> Any:
   if opcode == "tuple":
     return tuple(operands)
   if opcode == "get-tuple-element":
-    if isinstance(operands[0], Node):
+    found = None if isinstance(operands[0], Node) else operands[0][instruction.attrs["index"]]
+    if found is None:
       raise Refused("an element of a tuple computed outside of the region")
-    return operands[0][instruction.attrs["index"]]
+    return found
+  if gemm_calls.is_gemm(instruction):
+    return _gemm_call(b, instruction, operands)
   if any(not isinstance(o, Node) for o in operands):
     raise Refused(f"%{instruction.name} takes a tuple")
   dtype, dims = element_type(shape), shape.dimensions
@@ -629,9 +653,32 @@ def _scatter(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dty
 def _dot(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtype, dims: tuple[int, ...]) -> Node:
   keys = ("lhs_contracting_dims", "rhs_contracting_dims", "lhs_batch_dims", "rhs_batch_dims")
   lc, rc, lb, rb = (tuple(i.attrs.get(key, ())) for key in keys)
-  if i.attrs.get("sparsity") or operands[0].dtype != operands[1].dtype:
+  if i.attrs.get("sparsity") or (
+    operands[0].dtype != operands[1].dtype and not all(is_float(o.dtype) for o in operands)
+  ):
     raise Refused("a product of different types")
-  return b.make("dot", dtype, dims, operands, i, contract=(lc, rc), batch=(lb, rb))
+  return b.make("dot", dtype, dims, operands, i, contract=(lc, rc), batch=(lb, rb), precision=_precision(i))
+
+
+def _precision(i: Instruction) -> str:
+  """The lower one of both operands'."""
+  order = ("default", "high", "highest")
+  return order[min((order.index(p) for p in i.attrs.get("operand_precision", ()) if p in order), default=0)]
+
+
+def _gemm_call(b: Builder, i: Instruction, operands: Sequence[Any]) -> Any:
+  """cuBLAS' product, and a workspace that nothing reads."""
+  gemm = gemm_calls.read(i)
+  if gemm is None or any(not isinstance(o, Node) or not known_dtype(o.dtype) for o in operands):
+    raise Refused("cuBLAS computes more than a product")
+  shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
+  dtype, dims = element_type(shape), shape.dimensions
+  precision = "highest" if set(gemm.precision) == {"highest"} else "default"
+  made = b.make("dot", dtype, dims, operands, i, contract=gemm.contract, batch=gemm.batch, precision=precision)
+  if gemm.alpha != 1.0:
+    factor = b.make("constant", dtype, (), value=np.asarray(gemm.alpha, dtype).tobytes())
+    made = b.make("multiply", dtype, dims, [made, b.make("broadcast", dtype, dims, [factor], dimensions=())])
+  return (made, None) if i.shape.is_tuple else made
 
 
 RULES = {

@@ -17,6 +17,7 @@ from tilewright.accelerate.graph import Refused, laid_out, layouts_are_settled
 from tilewright.hlo import Computation, Instruction, Shape, parse
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.passes import run_passes
+from tilewright.runtime.tracing_platform import tracing_for
 
 
 def call(
@@ -27,8 +28,8 @@ def call(
   assert computation is not None and computation.parent is not None
   types = [jax.ShapeDtypeStruct(s.dimensions, s.dtype) for s in (laid_out(o.shape) for o in operands)]
   try:
-    with jax.default_device(jax.devices(platform)[0]):
-      lowered = jax.jit(f).lower(*types)
+    with tracing_for(platform):
+      lowered = jax.jit(f).trace(*types).lower(lowering_platforms=(platform,))
   except errors.TilewrightError as e:
     raise Refused(f"the library kernel cannot be called: {e}") from e
   codes.keep(lowered)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.accelerate import attention, autotuning, convolutions, graph, tiles
+from tilewright.accelerate import attention, autotuning, convolutions, gemm_calls, graph, tiles
 from tilewright.accelerate.attention_calls import Rewrite
 from tilewright.accelerate.calls import Codes, insert, leaf_values, overwritten, readable, remove_dead
 from tilewright.accelerate.costs import attention_times, depthwise_times
@@ -184,6 +184,8 @@ class _Run:
   def _convolutions(self, computation: Computation) -> bool:
     """Depthwise convolutions as calls of the library's kernel."""
     changed = False
+    if self.platform != "cpu":  # cuDNN has kernels for them
+      return False
     for match in convolutions.find(list(computation.instructions)):
       moved = sum(i.shape.byte_size for i in (match.x, match.w, match.home))
       predicted = depthwise_times(match.multiplications, moved, self.machine)
@@ -320,7 +322,7 @@ def _types(module: Module) -> set[PrimitiveType]:
 
 def _multiplies(instruction: Instruction) -> bool:
   inner = instruction.called_computations[0].instructions if instruction.opcode == "fusion" else [instruction]
-  return any(i.opcode == "dot" for i in inner)
+  return any(i.opcode == "dot" or gemm_calls.is_gemm(i) for i in inner)
 
 
 def _scores(match: attention.Match | tuple[graph.Node, str]) -> graph.Node:

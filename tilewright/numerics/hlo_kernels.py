@@ -26,6 +26,8 @@ from tilewright.numerics.launch import execution
 from tilewright.numerics.matmuls import given
 from tilewright.numerics.qarray import QArray
 from tilewright.numerics.words import has_words
+from tilewright.runtime import cuda
+from tilewright.runtime.tracing_platform import tracing_for
 
 _PLAIN = (jnp.float32, jnp.bfloat16, jnp.float16)  # what an operand that is not scaled may be
 _KNOWN = frozenset(f.dtype for f in FORMATS.values() if f.dtype is not None)
@@ -56,20 +58,18 @@ def offered(operation: str) -> Callable[[Build], Build]:
 
 def _lowered(build: Build, instruction: Instruction, platform: str) -> Module | str:
   """Lower for the device of this machine, which native code requires."""
-  try:
-    device = jax.devices(platform)[0]
-  except RuntimeError:
-    return "JAX sees no NVIDIA GPU to compile a kernel for"
+  if platform == "cuda" and not cuda.is_here():
+    return "there is no NVIDIA GPU to compile a kernel for"
   unknown = [str(o.shape) for o in instruction.operands if np.dtype(o.shape.dtype) not in _KNOWN]
   if unknown:
     return f"there is no number format for {', '.join(unknown)}"
   try:
-    with jax.default_device(device):
+    with tracing_for(platform):
       found = build(instruction, platform)
       if isinstance(found, str):
         return found
       call, arguments = found
-      lowered = jax.jit(call).lower(*arguments)
+      lowered = jax.jit(call).trace(*arguments).lower(lowering_platforms=(platform,))
   except errors.TilewrightError as refused:
     return str(refused)
   module = parse(lowered.compiler_ir(dialect="hlo").as_hlo_text())

@@ -297,7 +297,8 @@ class BlockScaling(Pass):
           block_scaling_hlo.lower_scaled_dot(instruction, facts.platform == "cpu")
           changed = True
           continue
-        if block_scaling_recognise.written_dot(instruction) is not None and self._has_few_rows(instruction):
+        written = block_scaling_recognise.written_dot(instruction)
+        if written is not None and self._has_few_rows(written):
           changed |= self._rewrite_dot(instruction, facts, packs)
       for instruction in computation.topological_order():
         if has_control_edges(instruction) or instruction.sharding is not None:
