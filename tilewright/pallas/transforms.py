@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilewright import errors
-from tilewright.pallas import effects, high_types, jaxprs, unchecked
+from tilewright.pallas import cores, effects, high_types, jaxprs, semaphore_operands, unchecked
 from tilewright.pallas.call import kernel_params, pallas_call_p
 from tilewright.pallas.debugging import debug_check_p, debug_print_p
 from tilewright.pallas.primitives import ShapedArray, int32_scalar
@@ -30,6 +30,7 @@ from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs, uses_language
 from tilewright.tile.grid import BlockMapping, Kernel, source_line, squeezed
+from tilewright.tile.memory import is_semaphore
 
 _ad = _jax.ad
 
@@ -72,15 +73,16 @@ def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: An
   if all(d is None for d in dims):  # requested only because the axis has a name
     outs = pallas_call_p.bind(*args, **params)
     return outs, [None] * len(outs)
-  if any(d is not None for d in dims[: m.num_dynamic_bounds]):
+  if any(d is not None for d in dims[: m.num_dynamic_bounds]) or cores.run_together(kernel):
     return _vmap_in_turn(size, args, dims, params)
   args = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(args, dims)]
   batched = [d is not None for d in dims]
   bounds, operands = args[: m.num_dynamic_bounds], list(args[m.num_dynamic_bounds :])
   batched = batched[m.num_dynamic_bounds :]
-  for into, _ in kernel.input_output_aliases:
+  consumed = [m.num_prefetch + i for i, own in enumerate(m.input_mappings) if is_semaphore(own.array_aval.dtype)]
+  for into in {*consumed, *(into for into, _ in kernel.input_output_aliases)}:
     if not batched[into]:
-      operands[into] = jnp.broadcast_to(operands[into], (size, *operands[into].shape))
+      operands[into] = _repeated(operands[into], size)
       batched[into] = True
 
   index_avals = [int32_scalar() for _ in m.grid] + [v.aval for v in kernel.jaxpr.invars[: m.num_prefetch]]
@@ -115,8 +117,17 @@ def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: An
   return outs, [0] * len(outs)
 
 
+def _repeated(x: Any, size: int) -> Any:
+  """An operand that the kernel changes, once for each element of the batch."""
+  dtype = _jax.core.typeof(x).dtype
+  if not is_semaphore(dtype):
+    return jnp.broadcast_to(x, (size, *x.shape))
+  counts = semaphore_operands.counts_p.bind(x)
+  return semaphore_operands.semaphores_p.bind(jnp.broadcast_to(counts, (size, *counts.shape)), dtype=dtype)
+
+
 def _vmap_in_turn(size: int, args: Sequence[Any], dims: Sequence[Any], params: Any) -> tuple[list[Any], list[int]]:
-  """The rule for grids that differ between elements of the batch: a sequential loop over the calls."""
+  """The rule for grids that differ between elements of the batch, and for cores that signal each other: a loop over the calls."""
   moved = [jnp.moveaxis(x, d, 0) for x, d in zip(args, dims) if d is not None]
 
   def one(own: Sequence[Any]) -> list[Any]:

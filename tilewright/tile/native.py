@@ -6,7 +6,7 @@ import dataclasses
 
 from tilewright.tile.formats import width
 from tilewright.tile.grid import BlockMapping, BoundedSlice, GridMapping
-from tilewright.tile.ir import Function, Value, copied
+from tilewright.tile.ir import Function, Value, copied, users
 from tilewright.tile.types import Type
 
 
@@ -60,6 +60,19 @@ def copied_kernel(kernel: NativeKernel) -> NativeKernel:
   """A copy of a kernel with new ops: passes may change it without affecting the original."""
   maps = tuple(None if f is None else copied(f) for f in kernel.index_maps)
   return dataclasses.replace(kernel, body=copied(kernel.body), index_maps=maps)
+
+
+def moving_dims(kernel: NativeKernel, position: int) -> set[int]:
+  """The grid dimensions along which the block of an input or output may change: those whose index its index map uses, and those with which
+  vmap selects among the batched prefetched operands that it reads."""
+  index_map, mapping = kernel.index_maps[position], kernel.mapping
+  if index_map is None:
+    return set()
+  used = {*users(index_map.body), *index_map.body.yielded}
+  rank = len(mapping.grid)
+  selecting = zip(index_map.params[rank:], mapping.prefetch_vmapped)
+  found = {d for param, dims in selecting if param in used for d in dims}
+  return found | {d for d in range(rank) if index_map.params[d] in used}
 
 
 def index_entries(m: BlockMapping, index_map: Function) -> list[tuple[Value, ...]]:

@@ -77,10 +77,15 @@ def _check(code: Code, op: Op) -> None:
 def semaphores(code: Code, shape: tuple[int, ...]) -> Memory:
   """Counters, initialised to zero."""
   memory = code.allocate(shape, np.int32)
+  clear(code, memory, shape)
+  return memory
+
+
+def clear(code: Code, memory: Memory, shape: tuple[int, ...]) -> None:
+  """Set counters to zero."""
   code.nest(
     shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), 0))
   )
-  return memory
 
 
 # --- the world ---------------------------------------------------------------------------------------------------

@@ -75,16 +75,19 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   if parallel:
     indices[parallel[0]] = left  # a number is less than all sizes together
   several = kernel.warpgroups > 1
-  instance = (
-    _parallel_grid(module, kernel, host, code, args, sizes_pointer)
-    if several
-    else _sequential_grid(code, kernel, args, parallel)
-  )
+  restart = _no_restart
+  if several:
+    instance = _parallel_grid(module, kernel, host, code, args, sizes_pointer)
+  else:
+    instance, restart = _sequential_grid(code, kernel, args, parallel)
   if isinstance(code, remote_ops.DeviceCode):
     remote_ops.enter(code)
   sequential = [d for d in range(len(grid) - several) if d not in parallel]
+  own = [d for d in sequential if d >= kernel.mapping.num_vmapped]
 
   def run(dims: list[int]) -> None:
+    if dims == own != sequential:
+      restart()
     if dims:
       with for_range(b, 0, sizes[dims[0]]) as i, code.scope():
         indices[dims[0]] = i
@@ -100,15 +103,29 @@ def emit_point(module: ir.Module, kernel: NativeKernel, host: Host, parallel: Se
   return remote_ops.emit_point(module, kernel, function) if communicates else function, code.arena_bytes
 
 
-def _sequential_grid(code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]) -> Run:
-  """Instances that run one after another."""
+def _no_restart() -> None:
+  """The warpgroups of a block have new semaphores in each instance."""
+
+
+def _sequential_grid(
+  code: Code, kernel: NativeKernel, args: ir.Value, parallel: Sequence[int]
+) -> tuple[Run, Callable[[], None]]:
+  """Instances that run one after another; and what comes before those of one element of a batch (vmap), which find semaphores at zero and
+  other scratch memory with its initial value, as those of the element before did."""
   pointers = _arrays(code, kernel, args)
   fresh = scratch_to_poison(kernel, parallel)
   values = kernel.scratch_values or (None,) * len(kernel.scratch)
   kinds = zip(kernel.scratch, values, strict=True)
   scratch = [_scratch(code, t, value, poison=i in fresh) for i, (t, value) in enumerate(kinds)]
   last = _previous_blocks(code, kernel, parallel)
-  return lambda indices, sizes: _instance(code, kernel, pointers, scratch, indices, sizes, last)
+
+  def restart() -> None:
+    for ty_, value, memory in zip(kernel.scratch, values, scratch, strict=True):
+      if isinstance(ty_, SemaphoreArrayType) and not kernel.mesh:  # which another device may have signalled already
+        effects.clear(code, memory, ty_.shape)
+      _set(code, memory, value)
+
+  return lambda indices, sizes: _instance(code, kernel, pointers, scratch, indices, sizes, last), restart
 
 
 def _previous_blocks(code: Code, kernel: NativeKernel, parallel: Sequence[int]) -> dict[int, PreviousBlock]:
@@ -181,10 +198,14 @@ def _scratch(code: Code, ty_: Type, value: tuple[int, ...] | None, *, poison: bo
   memory = code.allocate(ty_.shape, ty_.dtype)
   if poison and value is None:
     statements.poison(code, memory, ty_.shape)
+  _set(code, memory, value)
+  return memory
+
+
+def _set(code: Code, memory: Memory, value: tuple[int, ...] | None) -> None:
   for i, number in enumerate(value or ()):
     flat = Memory(memory.pointer, (1,), memory.dtype, memory.base)
     code.store(flat, [Index(i)], ty.element(memory.dtype, number, 1))
-  return memory
 
 
 def _num_arrays(kernel: NativeKernel) -> int:

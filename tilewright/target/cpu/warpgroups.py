@@ -201,18 +201,12 @@ def _meet(code: WarpgroupCode, op: Op) -> None:
   barriers = [(v, code.env[v]) for v in op.operands]
   with if_then(b, b.icmp_signed("==", count, met)), code.scope():
     for v, own in barriers:
-      _clear(code, own.arrived, v.type.shape)
+      effects.clear(code, own.arrived, v.type.shape)
   turns.until(
     lambda: b.icmp_signed(">=", read(b, turns.state, _MET, I64), met), f"waits for the others to come to {op.loc}"
   )
   for v, own in barriers:
-    _clear(code, own.waits, v.type.shape)
-
-
-def _clear(code: HostCode, memory: Memory, shape: tuple[int, ...]) -> None:
-  code.nest(
-    shape, lambda index, lanes: code.store(memory, index, ty.constant(ty.register_type(memory.dtype, lanes), 0))
-  )
+    effects.clear(code, own.waits, v.type.shape)
 
 
 def _wait(code: WarpgroupCode, op: Op) -> None:
@@ -336,7 +330,7 @@ class Block:
     b = code.b
     for kind, memory in zip(self.kernel.scratch, scratch):
       if isinstance(kind, SemaphoreArrayType):
-        _clear(code, memory, kind.shape)
+        effects.clear(code, memory, kind.shape)
     words = _INDICES + 8 * self.rank + _OF_GROUP * self.count
     state = code.allocate((words,), np.uint8).pointer
     main = code.allocate((_CONTEXT_BYTES,), np.uint8).pointer

@@ -121,6 +121,13 @@ class Clocks:
     if clock is not None:
       np.maximum(self.cores[core], clock, out=self.cores[core])
 
+  def meet(self) -> None:
+    """All cores have finished what they did: from now on each knows of it."""
+    latest = np.maximum.reduce(self.cores)
+    for core in range(self.num_cores):
+      self.merge_clock(core, latest)
+      self.tick(core)
+
   def start_copy(self, core: int) -> tuple[Epoch, Epoch]:
     """The moments at which a copy started by this core reads and writes."""
     agent = self.next_copy

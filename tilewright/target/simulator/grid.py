@@ -22,7 +22,7 @@ from tilewright.runtime import _jax
 from tilewright.target.simulator import indexing
 from tilewright.target.simulator.evaluate import Instance, Program, evaluate
 from tilewright.target.simulator.machine import Core, World
-from tilewright.target.simulator.memory import Address, Buffer
+from tilewright.target.simulator.memory import Address, Buffer, Part
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, Indirect, Kernel, Squeezed
 from tilewright.tile.memory import SHARED_SPACES, TpuMemorySpace
 from tilewright.tile.types import ACCUMULATOR
@@ -31,7 +31,7 @@ from tilewright.tile.types import ACCUMULATOR
 def num_cores(kernel: Kernel) -> int:
   """How many cores of each device take part."""
   if kernel.mesh is not None:
-    return math.prod(int(d) for d in kernel.grid_mapping.grid)
+    return math.prod(int(d) for d in kernel.grid_mapping.grid[kernel.grid_mapping.num_vmapped :])
   return int(kernel.interpret.num_cores_or_threads)
 
 
@@ -45,6 +45,7 @@ def _num_parallel(kernel: Kernel, rank: int) -> int:
     return 0
   names = [str(getattr(s, "value", s)).lower() for s in semantics]
   flags = [name.endswith("parallel") for name in names]
+  flags = flags[kernel.grid_mapping.num_vmapped :]  # vmap puts its own first
   if len(flags) != rank:
     raise errors.GridError(
       f"dimension_semantics: expected one entry for each of the {rank} grid dimensions, got {names}."
@@ -57,12 +58,21 @@ def _num_parallel(kernel: Kernel, rank: int) -> int:
   return count
 
 
-def points_of(kernel: Kernel, grid: Sequence[int], core: int) -> Iterator[tuple[int, ...]]:
-  """The points that a core visits, in order."""
+def elements_of(kernel: Kernel, grid: Sequence[int]) -> list[tuple[int, ...]]:
+  """The indices along the dimensions that vmap added."""
+  return list(itertools.product(*map(range, grid[: kernel.grid_mapping.num_vmapped])))
+
+
+def points_of(
+  kernel: Kernel, grid: Sequence[int], core: int, elements: Sequence[tuple[int, ...]] | None = None
+) -> Iterator[tuple[int, ...]]:
+  """The points that a core visits, in order, in all elements of a batch or in some."""
+  elements = elements_of(kernel, grid) if elements is None else elements
+  own = tuple(grid[kernel.grid_mapping.num_vmapped :])
   if kernel.mesh is not None:
-    yield tuple(int(i) for i in np.unravel_index(core, grid)) if grid else ()
+    place = tuple(int(i) for i in np.unravel_index(core, own)) if own else ()
+    yield from ((*batch, *place) for batch in elements)
     return
-  vmapped, own = tuple(grid[: kernel.grid_mapping.num_vmapped]), tuple(grid[kernel.grid_mapping.num_vmapped :])
   count = _num_parallel(kernel, len(own))
   random = np.random.default_rng(kernel.interpret.random_seed or 0)
   orders = [random.permutation(size).tolist() for size in own[:count]]
@@ -72,7 +82,7 @@ def points_of(kernel: Kernel, grid: Sequence[int], core: int) -> Iterator[tuple[
     parallel = parallel[core * stretch : (core + 1) * stretch]
   elif core > 0:
     parallel = []  # nothing may run beside anything else: the first core does it all
-  for batch in itertools.product(*map(range, vmapped)):
+  for batch in elements:
     for outer in parallel:
       for inner in itertools.product(*map(range, own[count:])):
         yield (*batch, *outer, *inner)
@@ -189,7 +199,7 @@ class CoreRun:
     arrays = [*operands.inputs, *operands.outputs]
     self.arrays = arrays
     self.blocks = [
-      array if m.is_whole_array else self._own(("block", i), aval, f"the block of {m.origin}")
+      array if m.is_whole_array or m.in_place else self._own(("block", i), aval, f"the block of {m.origin}")
       for i, (m, array, aval) in enumerate(zip(self.mapping.block_mappings, arrays, avals[first_block:]))
     ]
     self.scratch = [self._scratch(i, aval) for i, aval in enumerate(avals[first_scratch:])]
@@ -211,8 +221,9 @@ class CoreRun:
     address = Address(self.core.device, None, ("scratch", number, self.core.index // groups))
     return self.world.allocate(address, aval, f"scratch {number}")
 
-  def run(self) -> None:
-    for point in points_of(self.program.kernel, self.grid, self.core.index):
+  def run(self, elements: Sequence[tuple[int, ...]]) -> None:
+    """All points of some elements of a batch."""
+    for point in points_of(self.program.kernel, self.grid, self.core.index, elements):
       own = point[self.mapping.num_vmapped :]
       if self.program.options.grid_point_recorder is not None:
         self.program.options.grid_point_recorder(tuple(np.int32(i) for i in own), np.int32(self.core.index))
@@ -230,9 +241,21 @@ class CoreRun:
       dims = self.mapping.prefetch_vmapped[i] if self.mapping.prefetch_vmapped else ()
       cell.array = np.array(array[tuple(point[d] for d in dims)])
     for i, m in enumerate(self.mapping.block_mappings):
-      if not m.is_whole_array:
+      if m.is_whole_array:
+        continue
+      if m.in_place:
+        self.blocks[i] = self._part(i, m, block_location(m, point, self.scalars, instance))
+      else:
         self._move(i, m, block_location(m, point, self.scalars, instance), instance)
     evaluate(self.program.kernel.jaxpr, (), [*self.scalars, *self.blocks, *self.scratch], instance)
+
+  def _part(self, i: int, mapping: BlockMapping, place: BlockLocation) -> Any:
+    """An element of a batched array that the kernel sees in place: the memory of the array itself, for all cores."""
+    address = self.arrays[i].address
+    at = tuple(int(p[0]) if d in mapping.squeezed_dims else None for d, p in enumerate(place.parts))
+    return self.world.allocate(
+      dataclasses.replace(address, key=Part(address.key, at)), mapping.block_aval, mapping.origin
+    )
 
   def _move(self, i: int, mapping: BlockMapping, place: BlockLocation, instance: Instance) -> None:
     """Copy the block at `place` into this core's memory, unless it is there."""

@@ -133,18 +133,23 @@ class Launch:
       axes = [(name, size, index) for (name, size), index in zip(self.axes, coordinates)]
       runs = [grid.CoreRun(self.program, core, arrays, sizes, axes) for core in world.cores[number - world.first]]
       self._await_others(gathering, number)
-      self._run_cores(world, runs)
+      elements = grid.elements_of(kernel, sizes)
+      one_by_one = elements and not self.communicates  # else other devices may be ahead by an element
+      for turn, own in enumerate([[element] for element in elements] if one_by_one else [elements]):
+        if turn:
+          world.begin_anew()
+        self._run_cores(world, runs, own)
     except BaseException as error:
       world.fail(error)
       self._close(gathering)
     self._await_end(gathering)
     return tuple(_encode_array(y.array) for y in arrays.outputs)
 
-  def _run_cores(self, world: World, runs: Sequence[grid.CoreRun]) -> None:
+  def _run_cores(self, world: World, runs: Sequence[grid.CoreRun], elements: Sequence[tuple[int, ...]]) -> None:
     def work(run: grid.CoreRun) -> None:
       try:
         with jax.default_device(host()), jax.enable_x64(self.x64):
-          run.run()
+          run.run(elements)
       except BaseException as error:
         world.fail(error)
       world.finish(run.core)

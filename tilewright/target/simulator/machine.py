@@ -21,9 +21,11 @@ import numpy as np
 from tilewright import errors
 from tilewright.target.simulator import clocks, indexing, memory
 from tilewright.target.simulator.clocks import Clocks, Epoch, Race, Site
-from tilewright.target.simulator.memory import Address, Buffer, Semaphores
+from tilewright.target.simulator.memory import Address, Buffer, Part, Semaphores
 from tilewright.target.simulator.options import Options
 from tilewright.tile.memory import BlockBarrier
+
+_OUTLIVING = ("global", "portable", "core semaphore")  # the keys of memory that outlives an instance
 
 
 class Stopped(Exception):
@@ -130,7 +132,11 @@ class World:
     with self.changed:
       found = self.memories.get(address)
       if found is None:
-        found = self.memories[address] = memory.allocate(address, aval, label, self.options, initial)
+        if isinstance(address.key, Part):
+          found = memory.part(address, self.memories[dataclasses.replace(address, key=address.key.whole)], aval)
+        else:
+          found = memory.allocate(address, aval, label, self.options, initial)
+        self.memories[address] = found
         if self.clocks is not None and isinstance(found, Buffer):
           found.history = clocks.History(max(1, int(np.prod(found.shape))))
       return found
@@ -384,6 +390,24 @@ class World:
         for found in self.memories.values():
           self._report_leftovers(found)
       self.changed.notify_all()
+
+  def begin_anew(self) -> None:
+    """Between two elements of a batch, all cores having finished the first: reset semaphores, and forget what outlives an instance."""
+    with self.changed:
+      self.running = {core for device in self.cores for core in device}
+      for address, found in list(self.memories.items()):
+        kind = address.key[0] if isinstance(address.key, tuple) else None
+        if kind in _OUTLIVING:
+          del self.memories[address]
+        elif kind == "scratch" and isinstance(found, Semaphores):
+          for position in list(found.pending):
+            while self._advance(found, position):
+              pass
+          found.counts[...] = 0
+          found.clocks.clear()
+          found.phases.clear()
+      if self.clocks is not None:
+        self.clocks.meet()
 
   def fork(self, core: Core, count: int) -> list[Core]:
     """The warps of a warpgroup, which run while it waits for them. They are one agent, and have one memory."""

@@ -32,6 +32,14 @@ class Address:
   key: Hashable
 
 
+@dataclasses.dataclass(frozen=True)
+class Part:
+  """The name of one element of a batched array that is used in place: the array's name, and an index in each squeezed dimension."""
+
+  whole: Hashable
+  at: tuple[int | None, ...]
+
+
 def is_key(dtype: Any) -> bool:
   return bool(jnp.issubdtype(dtype, jax.dtypes.prng_key))
 
@@ -104,7 +112,8 @@ class Semaphores:
 
   @property
   def is_result(self) -> bool:
-    return isinstance(self.address.key, tuple) and self.address.key[0] == "output"
+    key = self.address.key.whole if isinstance(self.address.key, Part) else self.address.key
+    return isinstance(key, tuple) and key[0] == "output"
 
   def position(self, transforms: Sequence[Any], where: str) -> int:
     """The number of the one semaphore that the transforms pick."""
@@ -142,6 +151,15 @@ def allocate(address: Address, aval: Any, label: str, options: Options, initial:
     bits = _jax.core.physical_aval(_jax.core.ShapedArray(shape, aval.dtype))
     return Buffer(address, aval, np.zeros(bits.shape, bits.dtype), label, fill)
   return Buffer(address, aval, np.full(shape, fill, aval.dtype), label, fill)
+
+
+def part(address: Address, whole: Buffer | Semaphores, aval: Any) -> Buffer | Semaphores:
+  """The memory that an element of a batched array is."""
+  assert isinstance(address.key, Part)
+  at = tuple(slice(None) if i is None else i for i in address.key.at) + (...,)  # never a copy
+  if isinstance(whole, Semaphores):
+    return Semaphores(address, aval, whole.counts[at], whole.label)
+  return Buffer(address, aval, whole.array[at], whole.label, whole.fill)
 
 
 def padded_shape(shape: Sequence[int], dtype: Any) -> tuple[int, ...]:

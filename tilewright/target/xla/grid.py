@@ -34,6 +34,7 @@ from tilewright.runtime import _jax
 from tilewright.target.xla import refs
 from tilewright.target.xla.evaluate import Cell, GlobalRef, Instance, evaluate, find_globals
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Element, GridMapping, Indirect, Kernel, Squeezed
+from tilewright.tile.memory import is_semaphore
 
 Slice = _jax.indexing.Slice
 NDIndexer = _jax.indexing.NDIndexer
@@ -184,6 +185,8 @@ def _step(
   mapping = kernel.grid_mapping
   outputs, scratch, global_values, kept = state
   num_vmapped = mapping.num_vmapped
+  if num_vmapped:
+    scratch, global_values = _restarted(kernel, indices[num_vmapped:], scratch, global_refs, global_values)
   names = dict(zip(mapping.grid_names or (), indices[num_vmapped:]))
   globals_ = {key: Cell(value, ref.aval) for (key, ref), value in zip(global_refs.items(), global_values)}
   instance = Instance(indices[num_vmapped:], tuple(grid[num_vmapped:]), names, kernel, globals_, finite)
@@ -229,6 +232,21 @@ def _step(
   changed = tuple(write_block(mapping.input_mappings[i], places[i], inputs[i], in_cells[i].value) for i in written)
   kept = {k: PreviousBlock(now[k], [*in_cells, *out_cells][k].value) for k in kept}
   return changed, (outputs, tuple(c.value for c in scratch_cells), tuple(c.value for c in globals_.values()), kept)
+
+
+def _restarted(
+  kernel: Kernel, own_indices: Sequence[Any], scratch: Any, global_refs: dict[Any, GlobalRef], global_values: Any
+) -> tuple[Any, Any]:
+  """Scratch memory, and refs that outlive an instance: at the first instance of an element of a batch (vmap), semaphores are at zero again,
+  and what outlives an instance has its first value."""
+  is_first: Any = True
+  for i in own_indices:
+    is_first = jnp.logical_and(is_first, i == 0)
+  anew = lambda first, value: lax.select(jnp.broadcast_to(is_first, value.shape), first, value)
+  avals = [v.aval for v in kernel.jaxpr.invars[_first_scratch(kernel.grid_mapping) :]]
+  counts = [is_semaphore(a.dtype) for a in avals]
+  scratch = tuple(anew(jnp.zeros_like(x), x) if flag else x for x, flag in zip(scratch, counts, strict=True))
+  return scratch, tuple(anew(ref.initial(), x) for ref, x in zip(global_refs.values(), global_values))
 
 
 def _own_prefetch(x: Any, vmapped_dims: Sequence[int], indices: Sequence[Any]) -> Any:

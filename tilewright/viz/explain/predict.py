@@ -22,8 +22,7 @@ import numpy as np
 from tilewright.hlo.cost.devices import Device
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
 from tilewright.pallas.cost import Work
-from tilewright.tile.ir import users
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, moving_dims
 
 # What a transcendental function costs in operations of the vector units: on a GPU, an SM has 16 lanes for them and 128 that multiply and
 # add (CUDA C programming guide, throughput of arithmetic instructions); on a CPU it is a polynomial of about ten multiply-adds.
@@ -150,8 +149,7 @@ def model(
     changes = False
     shape = m.array_aval.shape
     if index_map is not None:
-      used = {*users(index_map.body), *index_map.body.yielded}
-      changes = any(index_map.params[d] in used for d in sequential)
+      changes = not moving_dims(native, k).isdisjoint(sequential)
       shape = m.block_sizes
     itemsize = np.dtype(m.array_aval.dtype).itemsize
     nbytes += math.prod(m.array_aval.shape) * itemsize

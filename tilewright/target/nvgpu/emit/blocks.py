@@ -85,6 +85,23 @@ def scratch(
   return found
 
 
+def has_first_values(kernel: NativeKernel) -> bool:
+  """Whether there is scratch memory with an initial value, semaphores among it."""
+  semaphores = (isinstance(kind, SemaphoreArrayType) and not kind.arrivals for kind in kernel.scratch)
+  return any(semaphores) or any(value is not None for value in kernel.scratch_values)
+
+
+def restart(code: BlockCode, kernel: NativeKernel, memory: Sequence[Any]) -> None:
+  """Before the instances of one element of a batch: set semaphores to zero, and scratch memory to its initial value if it has one."""
+  values = kernel.scratch_values or (None,) * len(kernel.scratch)
+  for kind, value, own in zip(kernel.scratch, values, memory, strict=True):
+    if isinstance(kind, SemaphoreArrayType) and not kind.arrivals:
+      effects.clear(code, own, max(1, math.prod(kind.shape)))
+    elif value is not None:
+      assert isinstance(kind, RefType)
+      _start_from(code, own, kind.shape, value)
+
+
 def _scratch_name(kernel: NativeKernel, number: int) -> str:
   """What messages call a scratch buffer."""
   return f"scratch buffer {number} of the kernel '{kernel.name}'"

@@ -31,8 +31,15 @@ class _Grid:
       self.frame.indices[d] = number if d == self.parallel[0] and grid[d] != 1 else b.urem(number, sizes[d])
       number = b.udiv(number, sizes[d])
 
+  def _run_sequential(self, dims: list[int]) -> None:
+    """The instances along the dimensions that are not parallel, one after another."""
+    self.own_dims = [d for d in dims if d >= self.frame.mapping.num_vmapped]
+    self.is_batched = self.own_dims != dims
+    self._run_along(dims)
+
   def _run_along(self, dims: list[int]) -> None:
-    """The instances along some dimensions, one after another."""
+    if self.is_batched and dims == self.own_dims:
+      blocks.restart(self.code, self.frame.kernel, self.memory)
     if not dims:
       self._run_here()
       return
@@ -62,7 +69,7 @@ class Points(_Grid):
     if self.steps is not None:
       sequential_grid.run(self.frame, self.code, self.steps, self.memory)
     else:
-      self._run_along([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
+      self._run_sequential([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
   def prefetch_ahead(self, number: Any) -> None:
     """Prefetch the blocks of later instances to L2."""
@@ -75,7 +82,7 @@ class Points(_Grid):
       is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
       with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
         self._set_indices(later)
-        pointer = self.frame.view(code, piece.position, [], None).pointer
+        pointer = self.frame.view(code, piece.position, None).pointer
         l2_hints.prefetch(b, pointer, piece.nbytes, code.read_policy)
 
   def release_lines(self, number: Any) -> None:
@@ -91,7 +98,7 @@ class Points(_Grid):
       for turn in range(l2_hints.TURNS):
         self._set_indices(b.sub(number, i64(turn * count)))
         for position, block in {**passing, **released}.items():
-          self._release_block(self.frame.view(code, position, [], None).pointer, block)
+          self._release_block(self.frame.view(code, position, None).pointer, block)
 
   def _release_block(self, pointer: Any, block: l2_hints.BlockSegments) -> None:
     """All lines of a block, a thread one of them at a time."""
@@ -118,7 +125,7 @@ class Meetings(_Grid):
     self._set_indices(number)
     if self.code.groups > 1:
       self.frame.indices[self._own] = self.frame.b.zext(self.code.group, I64)
-    self._run_along([d for d in range(self._own) if d not in self.parallel])
+    self._run_sequential([d for d in range(self._own) if d not in self.parallel])
 
   @property
   def _own(self) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -193,20 +193,23 @@ class Frame:
     return blocks.scratch(code, self.kernel, parallel_dims(self.kernel), known)
 
   def prefetched(self, code: BlockCode) -> list[View]:
+    """The prefetched operands at the present indices."""
     count = self.mapping.num_prefetch
     return [blocks.prefetched(code, self.kernel, i, self.arrays[i], self.indices) for i in range(count)]
 
-  def starts(self, code: BlockCode, position: int, prefetched: list[View]) -> list[Any]:
+  def starts(self, code: BlockCode, position: int) -> list[Any]:
     """Where the block of an input or output begins, at the present indices."""
-    return [place.start for place in self.block(code, position, prefetched, None).where]
+    return [place.start for place in self.block(code, position, None).where]
 
-  def view(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> View:
+  def view(self, code: BlockCode, position: int, base: Any) -> View:
     """The block of an input or output, where it is, at the present indices."""
-    return self.block(code, position, prefetched, base).in_place()
+    return self.block(code, position, base).in_place()
 
-  def block(self, code: BlockCode, position: int, prefetched: list[View], base: Any) -> blocks.Block:
+  def block(self, code: BlockCode, position: int, base: Any, prefetched: Sequence[View] | None = None) -> blocks.Block:
+    """The block of an input or output at the present indices, which also select among batched `prefetched` operands."""
     array = self.arrays[self.mapping.num_prefetch + position]
-    return blocks.Block.of(code, self.kernel, position, array, base, prefetched, self.indices)
+    own = self.prefetched(code) if prefetched is None else prefetched
+    return blocks.Block.of(code, self.kernel, position, array, base, own, self.indices)
 
   def set_indices(self, code: BlockCode) -> None:
     """Set the current grid indices for a body."""
@@ -235,7 +238,7 @@ class Frame:
     views: list[Any] = []
     copies: list[blocks.Copy | blocks.Placed] = []
     for k, base in enumerate(blocks.bases(self.kernel)):
-      block = self.block(code, k, prefetched, base)
+      block = self.block(code, k, base, prefetched)
       if k in staged:
         views.append(staged[k](block.in_place()))
         continue

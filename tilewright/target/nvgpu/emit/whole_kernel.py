@@ -111,6 +111,7 @@ def _emit_points(
     for d in parallel:
       total = b.mul(total, frame.sizes[d])
     with for_range(b, b.zext(frame.number, I64), total, b.zext(threads.num_blocks(b), I64)) as number, code.scope():
+      blocks.restart(code, kernel, points.memory)
       points.run(number)
       code.settle_memory()
   else:

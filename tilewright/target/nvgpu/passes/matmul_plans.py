@@ -55,7 +55,7 @@ from tilewright.target.nvgpu.passes.grid_accumulation import (
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import users, walk
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.native import NativeKernel, moving_dims
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.pipeline import CP_ASYNC, MMA_SYNC, REGISTERS, THREADS, TMA, WGMMA, Pipeline
 
@@ -587,10 +587,11 @@ def _is_shared(kernel: NativeKernel, c: Contraction, depth: int, cluster: Cluste
   if int(grid[rows]) % cluster.down or int(grid[columns]) % cluster.across:
     return False
   for side, sharers, other in zip(c.sides, cluster.sharers, (columns, rows)):
-    index_map = kernel.index_maps[side.position] if side.position is not None else None
     if sharers == 1:
       continue
-    if index_map is None or index_map.params[other] in {*users(index_map.body), *index_map.body.yielded}:
+    if side.position is None or kernel.index_maps[side.position] is None:
+      return False
+    if other in moving_dims(kernel, side.position):
       return False
     if (side.shape[0] if side.k_is_last else depth) % (8 * sharers):
       return False

@@ -87,14 +87,19 @@ def counters(code: BlockCode, shape: tuple[int, ...]) -> View:
   with code.b.goto_entry_block():
     pointer = code.b.alloca(I32, size=count)
   memory = View(pointer, dense_strides(shape), np.dtype(np.int32), object())
-  flat = View(pointer, (1,), memory.dtype, memory.base)
+  clear(code, memory, count)
+  return memory
+
+
+def clear(code: BlockCode, memory: View, count: int) -> None:
+  """Set counters to zero."""
+  flat = View(memory.pointer, (1,), memory.dtype, memory.base)
   if count <= _UNROLLED:
     for number in range(count):
       code.store(flat, [Index(number)], I32(0))
   else:
     with for_range(code.b, 0, count) as i:
       code.store(flat, [Index(i)], I32(0))
-  return memory
 
 
 # --- the world ---------------------------------------------------------------------------------------------------

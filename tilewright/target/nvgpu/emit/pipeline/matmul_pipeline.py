@@ -217,7 +217,6 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
   code.reserve(matmul_plans.stage_parts(plan))
   code.steps_ahead = plan.stages
   _grouped(frame, parallel)
-  prefetched = frame.prefetched(code)
 
   def places(step: ir.Value) -> list[ir.Value]:
     """Where the operands of a step lie."""
@@ -230,7 +229,7 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
     with code.span("load", "start the copies of a step"), code.scope():
       for side, block, place in zip(c.sides, plan.blocks, places(step)):
         assert side.position is not None
-        view = frame.view(code, side.position, prefetched, None)
+        view = frame.view(code, side.position, None)
         staged_blocks.copy_block(b, code.thread, plan.num_threads, view, block, place)
 
   def multiply(step: ir.Value, accumulators: Any) -> None:
@@ -270,11 +269,10 @@ def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan:
   stages.init(b.icmp_unsigned("==", code.thread, I32(0)))
   threads.barrier(b)
   _grouped(frame, parallel)
-  prefetched = frame.prefetched(code)
 
   def load_stage(step: ir.Value, n: int, number: ring_barriers.Number) -> None:
     with code.scope():
-      _copy_operands(frame, code, stages, prefetched, step, number, n)
+      _copy_operands(frame, code, stages, step, number, n)
 
   products = mma_sync_consumers.Products(code, plan, stages, load_stage)
 
@@ -324,14 +322,13 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
   elif None in plan.maps:
     _compute_operands(frame, arch, plan, stages)
   else:
-    with if_then(b, b.icmp_unsigned("==", thread, I32(0))), code.scope():
-      prefetched = frame.prefetched(code)
-      with for_range(b, 0, c.num_steps) as step, code.scope():
-        number = b.trunc(step, I32)
-        with code.span("wait", "an empty stage"):
-          stages.acquire(number)
-        with code.span("load", "start TMA copies"):
-          _copy_operands(frame, code, stages, prefetched, step, number, 0, rank)
+    only_one = if_then(b, b.icmp_unsigned("==", thread, I32(0)))
+    with only_one, code.scope(), for_range(b, 0, c.num_steps) as step, code.scope():
+      number = b.trunc(step, I32)
+      with code.span("wait", "an empty stage"):
+        stages.acquire(number)
+      with code.span("load", "start TMA copies"):
+        _copy_operands(frame, code, stages, step, number, 0, rank)
   b.branch(done)
 
   b.position_at_end(consumer)
@@ -370,7 +367,7 @@ def _outputs(frame: Frame, code: FragmentCode, plan: WarpgroupPlan) -> dict[Valu
   mapping, found = frame.mapping, {}
   for tensor_map, pointer in zip(plan.stores, frame.maps[len(frame.maps) - len(plan.stores) :]):
     position = tensor_map.array - mapping.num_prefetch
-    starts = lambda position=position: frame.starts(code, position, frame.prefetched(code))
+    starts = lambda position=position: frame.starts(code, position)
     found[frame.kernel.body.params[tensor_map.array]] = Output(tensor_map, pointer, starts)
   return found
 
@@ -379,7 +376,6 @@ def _copy_operands(
   frame: Frame,
   code: BlockCode,
   stages: ring_barriers.Stages,
-  prefetched: Any,
   step: ir.Value,
   number: ring_barriers.Number,
   n: int,
@@ -392,7 +388,7 @@ def _copy_operands(
   for i, (side, tensor_map) in enumerate(zip(stages.plan.contraction.sides, stages.plan.maps)):
     if tensor_map is not None:
       assert side.position is not None
-      copies.append((i, next(pointers), frame.starts(code, side.position, prefetched)))
+      copies.append((i, next(pointers), frame.starts(code, side.position)))
   ring_barriers.copy(code.b, stages, number, n, copies, rank, code.arch.has_own_copies)
 
 
@@ -400,7 +396,6 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
   """The code of the warps that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
   b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
   code = frame.code(arch, producers, BlockCode)
-  prefetched = frame.prefetched(code)
   is_first = b.icmp_unsigned("==", code.thread, I32(0))
 
   def place(step: ir.Value) -> ir.Value:
@@ -413,7 +408,7 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
     with code.scope():
       to = place(step)
       for block in plan.blocks:
-        view = frame.view(code, block.position, prefetched, None)
+        view = frame.view(code, block.position, None)
         staged_blocks.copy_block(b, code.thread, producers, view, block, to, part)
         to = b.add(to, I32(block.nbytes))
 
@@ -423,7 +418,7 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
     frame.set_indices(code)
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
     for position in dict.fromkeys(i for side in c.sides for i in side.inputs):
-      code.env[params[position]] = frame.view(code, position, prefetched, object())
+      code.env[params[position]] = frame.view(code, position, object())
     at = place(step)
     for block in plan.blocks:
       pointer = b.inttoptr(at, ir.PointerType(addrspace=SHARED))
@@ -450,7 +445,7 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
           stages.acquire(number)
         if plan.copied_bytes:
           with if_then(b, is_first), code.scope():
-            _copy_operands(frame, code, stages, prefetched, step, number, n)
+            _copy_operands(frame, code, stages, step, number, n)
       known(step)
       with code.span("compute", "an operand"):
         computed_operands.write(code, c.sides[i], n * plan.depth, plan.depth, stages.side(i, number))

@@ -115,21 +115,21 @@ class Ring:
     before = sum(own.stages * other.nbytes for other in own.padded[: own.padded.index(block)])
     return self.b.add(self.padded, self.b.add(self.b.mul(turn.stage, I32(block.nbytes)), I32(before)))
 
-  def fetch(self, frame: Frame, code: BlockCode, prefetched: Any, turn: StageUse, step: ir.Value) -> None:
+  def fetch(self, frame: Frame, code: BlockCode, turn: StageUse, step: ir.Value) -> None:
     """Issue the copies of a step's blocks, at the current indices, as a warpgroup: TMA copies by one thread, the others by all."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
-      self._ask(frame, code, prefetched, turn, step)
+      self._ask(frame, code, turn, step)
     if self.sources.padded:
       mbarrier.wait(b, self.free(turn), b.xor(turn.parity, I32(1)))
     for padded in self.sources.padded:
       with code.scope():
-        view = frame.view(code, padded.position, prefetched, None)
+        view = frame.view(code, padded.position, None)
         staged_blocks.copy_block(b, code.thread, GROUP, view, padded, self.copied(turn, padded))
     if self.sources.padded:
       cp_async.arrive(b, barrier)
 
-  def _ask(self, frame: Frame, code: BlockCode, prefetched: Any, turn: StageUse, step: ir.Value) -> None:
+  def _ask(self, frame: Frame, code: BlockCode, turn: StageUse, step: ir.Value) -> None:
     """Issue the TMA copies of a step's blocks, and those for several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
     begins = {
@@ -141,7 +141,7 @@ class Ring:
     mbarrier.expect(b, barrier, nbytes)
     for number, block in enumerate(own.boxed):
       with if_then(b, begins[block]) if block in begins else contextlib.nullcontext(), code.scope():
-        *outer, last = (i64(v) for v in frame.starts(code, block.position, prefetched))
+        *outer, last = (i64(v) for v in frame.starts(code, block.position))
         pairs = b.lshr(b.mul(last, i64(block.dtype.itemsize)), i64(1))
         places = [b.trunc(v, I32) for v in (*outer, pairs)]
         tma.copy(b, frame.maps[self.first_map + number], self.box(turn, block, step), places, barrier)
@@ -193,7 +193,6 @@ class _Producer:
     self.own = StageUses(code.b, plan.stages, group)
     fetches = group == plan.producers // GROUP - 1
     self.fetched = [(ring, ring.turns()) for ring in (self.right, left)] if fetches else []
-    self.prefetched = frame.prefetched(code)
 
   def run(self) -> None:
     b, frame, points, num_steps = self.code.b, self.frame, self.points, self.plan.contraction.num_steps
@@ -203,7 +202,7 @@ class _Producer:
       for ring, turns in self.fetched:
         if step < min(ring.ahead, num_steps):
           frame.indices[-1] = i64(step)
-          ring.fetch(frame, self.code, self.prefetched, turns.take(), I32(step))
+          ring.fetch(frame, self.code, turns.take(), I32(step))
     with points.each() as number, self.code.scope():
       here = list(frame.indices)
       follows = points.after(number) if points.is_several and self.fetched else None
@@ -240,7 +239,7 @@ class _Producer:
       frame.indices = [*places[:-1], b.select(is_there, later, b.sub(later, i64(num_steps)))]
       is_there = b.or_(is_there, b.icmp_signed("<", follows, i64(self.points.total)))
     with if_then(b, is_there), self.code.span("load", "start the copies of a step"):
-      ring.fetch(frame, self.code, self.prefetched, turns.now(), b.add(self.points.before, b.trunc(later, I32)))
+      ring.fetch(frame, self.code, turns.now(), b.add(self.points.before, b.trunc(later, I32)))
     turns.advance()
 
   def _write(self, turn: StageUse, n: int) -> None:
@@ -254,7 +253,7 @@ class _Producer:
     frame.set_indices(code)
     params = frame.kernel.body.params[frame.mapping.num_prefetch :]
     for position in side.inputs:
-      code.env[params[position]] = frame.view(code, position, self.prefetched, object())
+      code.env[params[position]] = frame.view(code, position, object())
     with code.scope():
       step = code.b.add(self.points.before, code.b.trunc(i64(frame.indices[-1]), I32))
       self.right.know(frame, code, self.step, step)

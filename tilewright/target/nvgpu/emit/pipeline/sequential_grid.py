@@ -21,7 +21,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import for_range, i64
+from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks, l2_hints
@@ -36,8 +36,8 @@ from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.plans import Staged
 from tilewright.tile.grid import Blocked, Squeezed
-from tilewright.tile.ir import Function, Value, users, walk
-from tilewright.tile.native import NativeKernel
+from tilewright.tile.ir import Value, users, walk
+from tilewright.tile.native import NativeKernel, moving_dims
 from tilewright.tile.pipeline import CP_ASYNC, TMA
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.uninitialized import outputs_written_first
@@ -116,7 +116,7 @@ def find(kernel: NativeKernel, arch: Arch, parallel: tuple[int, ...]) -> Steps |
 def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedBlock | None:
   """How an input is staged: one that changes along the steps, and that the body only loads from."""
   index_map, param = kernel.index_maps[position], kernel.body.params[kernel.mapping.num_prefetch + position]
-  if index_map is None or not _depends(index_map, dims) or not l2_hints.is_only_loaded(kernel, param):
+  if index_map is None or moving_dims(kernel, position).isdisjoint(dims) or not l2_hints.is_only_loaded(kernel, param):
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
     return None
@@ -128,7 +128,11 @@ def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> Padde
 def _held(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> PaddedBlock | None:
   """How an input is kept in shared memory: one that stays the same along the steps, and that only matrix products read."""
   index_map, param = kernel.index_maps[position], kernel.body.params[kernel.mapping.num_prefetch + position]
-  if index_map is None or _depends(index_map, dims) or not l2_hints.is_only_loaded(kernel, param):
+  if (
+    index_map is None
+    or not moving_dims(kernel, position).isdisjoint(dims)
+    or not l2_hints.is_only_loaded(kernel, param)
+  ):
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
     return None
@@ -154,8 +158,10 @@ def _is_multiplied(kernel: NativeKernel, position: int) -> bool:
 def _is_kept(kernel: NativeKernel, number: int, dims: tuple[int, ...]) -> bool:
   """Whether an output's block stays the same along the steps, and is read too."""
   mapping = kernel.mapping
-  m, index_map = mapping.output_mappings[number], kernel.index_maps[mapping.num_inputs + number]
-  if index_map is None or _depends(index_map, dims) or any(out == number for _, out in kernel.input_output_aliases):
+  m, position = mapping.output_mappings[number], mapping.num_inputs + number
+  if kernel.index_maps[position] is None or not moving_dims(kernel, position).isdisjoint(dims):
+    return False
+  if any(out == number for _, out in kernel.input_output_aliases):
     return False
   if not all(isinstance(d, Blocked | Squeezed) for d in m.block_shape):
     return False
@@ -164,12 +170,6 @@ def _is_kept(kernel: NativeKernel, number: int, dims: tuple[int, ...]) -> bool:
     return False
   is_read = any(op.name == "load" and op.operands[0] is param for op in walk(kernel.body.body))
   return is_read and math.prod(m.block_sizes) * np.dtype(m.array_aval.dtype).itemsize <= _KEPT_BYTES
-
-
-def _depends(index_map: Function, dims: tuple[int, ...]) -> bool:
-  """Whether an index map uses one of some grid indices, or what the kernel may not know before: prefetched numbers."""
-  used = set(users(index_map.body)) | set(index_map.body.yielded)
-  return any(index_map.params[d] in used for d in dims)
 
 
 def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
@@ -181,7 +181,6 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
     plan = dataclasses.replace(plan, inputs=(), stages=0, held=())  # scratch memory comes first
   b, count = code.b, plan.stages
   code.steps_ahead = max(1, count)
-  prefetched = frame.prefetched(code)
   origin = lambda block: frame.mapping.block_mappings[block.position].origin
   name = f"{plan.stages} stages of {', '.join(map(origin, plan.inputs))}"
   start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align, name) if plan.inputs else None
@@ -216,17 +215,17 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
     own = [*more, *((block, b.ptrtoint(at, I32)) for block, at in places(step))]
     with code.span("load", "start the copies of a step"):
       if stage_loads is not None:
-        stage_loads.load_stage(step, own, prefetched)
+        stage_loads.load_stage(step, own)
       with code.scope():
         for block, to in (each for each in own if each[0] in by_threads):
-          view = frame.view(code, block.position, prefetched, None)
+          view = frame.view(code, block.position, None)
           staged_blocks.copy_block(b, code.thread, code.num_threads, view, block, to)
 
   fenced = any(isinstance(block, SwizzledBlock) for block in by_threads)
   arrive = stage_loads.wait if stage_loads is not None else lambda step: None
   rounds = Rounds(b, count, plan.count, fetch, code.barrier, bool(by_threads), fenced, arrive)
   set_indices(i64(0))
-  kept = _kept_outputs(frame, code, plan, prefetched)
+  kept = _kept_outputs(frame, code, plan)
   if plan.inputs:
     code.has_stages = True
     staying = [(block, tma_stages.address(b, own)) for block, own in held if own is not None]
@@ -240,11 +239,23 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
       staged |= {block.position: _there(block, b.addrspacecast(at, ty.PTR)) for block, at in places(step)}
       staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
     set_indices(step)
+    _restart(frame, code, plan, step, memory)
     frame.instance(code, memory, frame.kernel.body.body, staged=staged)
     code.settle_memory()
   for copy in kept.values():
     with code.span("store", "write back"):
       copy.write_back()
+
+
+def _restart(frame: Frame, code: BlockCode, plan: Steps, step: ir.Value, memory: list[Any]) -> None:
+  """At the first step of an element of a batch (vmap)."""
+  own = [d for d in plan.dims if d >= frame.mapping.num_vmapped]
+  if len(own) == len(plan.dims) or not blocks.has_first_values(frame.kernel):
+    return
+  per_element = math.prod(int(frame.mapping.grid[d]) for d in own)
+  is_first = code.b.icmp_unsigned("==", code.b.urem(step, i64(per_element)), i64(0))
+  with if_then(code.b, is_first), code.scope():
+    blocks.restart(code, frame.kernel, memory)
 
 
 def _swizzled(kernel: NativeKernel, code: BlockCode, plan: Steps) -> Steps:
@@ -277,13 +288,13 @@ def _loaded(kernel: NativeKernel, position: int) -> list[Value]:
   return [op.result for op in users(kernel.body.body)[param]]
 
 
-def _kept_outputs(frame: Frame, code: BlockCode, plan: Steps, prefetched: Any) -> dict[int, blocks.Copy]:
+def _kept_outputs(frame: Frame, code: BlockCode, plan: Steps) -> dict[int, blocks.Copy]:
   """Copies of the outputs that stay, by position."""
   found = {}
   fresh = outputs_written_first(frame.kernel)
   for number in plan.outputs:
     position = frame.mapping.num_inputs + number
-    block = frame.block(code, position, prefetched, object())
+    block = frame.block(code, position, object())
     found[position] = blocks.Copy(code, block, is_output=True, is_read=number not in fresh)
   return found
 

@@ -106,18 +106,18 @@ class StageLoads:
     turn = ring.nth(b, b.trunc(step, I32), self.stages)
     return b.add(self.start, b.mul(turn.stage, I32(_BARRIER_BYTES))), turn.parity
 
-  def load_stage(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]], prefetched: Any) -> None:
+  def load_stage(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]]) -> None:
     """Issue the TMA copies among some blocks, at the current indices, to their addresses (i32), to arrive before a step."""
     own = [(block, to) for block, to in blocks if self.brings(block)]
     with self._one_thread(), self.code.scope():
       barrier, _ = self._turn(step)
       mbarrier.expect(self.code.b, barrier, sum(block.nbytes for block, _ in own))
       for block, to in own:
-        self._copy(block, to, barrier, prefetched)
+        self._copy(block, to, barrier)
 
-  def _copy(self, block: StagedBlock, to: ir.Value, barrier: ir.Value, prefetched: Any) -> None:
+  def _copy(self, block: StagedBlock, to: ir.Value, barrier: ir.Value) -> None:
     b, own = self.code.b, self.maps[block.position]
-    pointer, starts = self.frame.tensor_map(own), self.frame.starts(self.code, block.position, prefetched)
+    pointer, starts = self.frame.tensor_map(own), self.frame.starts(self.code, block.position)
     places = [b.trunc(i64(start), I32) for start in starts]
     rows = own.box[own.row]
     for number in range(block.nbytes // own.box_bytes):
