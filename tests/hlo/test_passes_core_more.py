@@ -134,3 +134,17 @@ def test_equal_copies_are_merged_where_the_back_end_inserts_its_own_afterwards()
     assert not run_passes(hlo.parse(text), ["cse", "algebraic_simplifier"], strict=True).changed
   scheduled = "HloModule m, is_scheduled=true\n" + text
   assert not run_passes(hlo.parse(scheduled), ["cse", "algebraic_simplifier"], strict=True).changed
+
+
+def test_a_pad_of_constants_is_folded_until_it_grows_too_much() -> None:
+  text = """ENTRY e { x = f32[SIZE] parameter(0)
+    a = f32[2] constant({1, 2})
+    z = f32[] constant(0)
+    b = f32[SIZE] pad(a, z), padding=0_MORE
+    ROOT r = f32[SIZE] add(x, b) }"""
+  small = hlo.parse(text.replace("SIZE", "6").replace("MORE", "4"))
+  run_passes(small, ["constant_folding"], strict=True)
+  assert "pad" not in opcodes(small)
+  np.testing.assert_array_equal(hlo.evaluate(small, np.ones(6, np.float32)), [2, 3, 1, 1, 1, 1])
+  large = hlo.parse(text.replace("SIZE", "100002").replace("MORE", "100000"))
+  assert not run_passes(large, ["constant_folding"], strict=True).changed

@@ -5,8 +5,8 @@ broadcasts of constants, the results are arrays of at most `max_bytes` together,
 read and written; loops are folded only on request). Proof: the evaluator defines HLO; its floats are accumulated in
 float64 and rounded once, so a folded sum is at least as exact as any back end's.
 
-A broadcast, an iota or a pad of a constant is not folded where the result would be larger than its operands: the
-instruction is the more compact form. Values computed from those are folded, up to `max_spread_bytes`. A call is folded if all it
+A broadcast or an iota is not folded where the result would be larger than its operands: the instruction is the more compact form.
+Values computed from those are folded up to `max_spread_bytes`, and so are pads that grow a constant. A call is folded if all it
 depends on is constant, and a tuple of results becomes a tuple of constants. Fusions are left to the back end, which chose their boundaries.
 """
 
@@ -83,11 +83,15 @@ class ConstantFolding(Pass):
     if not all(map(_is_known, instruction.operands)):
       return False
     size = sum(o.shape.byte_size for o in instruction.operands if o.opcode == "constant")
-    if opcode in _GROWING and own > size:
+    if opcode in _GROWING and own > (max(size, self.max_spread_bytes) if _pads_constants(instruction) else size):
       return False
     if any(o.opcode != "constant" for o in instruction.operands) and own > max(size, self.max_spread_bytes):
       return False
     return effects.is_value(instruction) and _work(instruction) <= self.max_work
+
+
+def _pads_constants(instruction: Instruction) -> bool:
+  return instruction.opcode == "pad" and all(o.opcode == "constant" for o in instruction.operands)
 
 
 def _take_element(element: Instruction) -> bool:
