@@ -143,6 +143,17 @@ def test_control_edges_that_the_order_of_trips_keeps(item: CollectivePipeliner) 
   transformed(str(Layers(late)), CollectivePipeliner(item.direction, should_allow_control_dependencies=True))
 
 
+@pytest.mark.parametrize("item", [FORWARD, SINK], ids=lambda p: p.direction)
+def test_a_control_edge_of_a_barrier_belongs_to_all_of_its_values(item: CollectivePipeliner) -> None:
+  body = store(
+    """bt = (f32[4], f32[4]) tuple(r, h) bar = (f32[4], f32[4]) opt-barrier(bt) e = f32[4] get-tuple-element(bar), index=0
+    u = f32[1,4] reshape(e) j = s32[] add(i, zero), control-predecessors={bar}""",
+    index="j, zero",
+  )
+  transformed(str(Layers(body)), item, changes=False)  # the index waits for the collective
+  transformed(str(Layers(body.replace(", control-predecessors={bar}", ""))), item)
+
+
 def test_backward_with_control_edges() -> None:
   body = f"""x = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={{1,4}} a = f32[4] reshape(x)
   g = f32[4] all-reduce(a), {AR}, control-predecessors={{x}} h1 = f32[4] multiply(h, g)

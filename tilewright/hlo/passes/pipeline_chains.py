@@ -3,7 +3,7 @@
 The passes that move collectives across trips look through *formatting* (`pipeline_options.py`). An optimization barrier over several
 values is processed value by value. If some of them move to another trip, the barrier is split: the moved values get a
 barrier of their own, the others keep theirs. A barrier separates values for the optimizer and computes nothing, so two
-barriers are equivalent to one. With `barriers=keep` a barrier is one instruction, which moves as a whole or not at all.
+barriers are equivalent to one. With `barriers=keep`, or with control edges, a barrier is one instruction, which moves as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.ir import Computation, Instruction
+from tilewright.hlo.passes.collective_keys import has_control_edges
 from tilewright.hlo.passes.pipeline_options import COLLECTIVES, P2P, Moves
 from tilewright.hlo.passes.while_loops import Loop, is_invariant, remove_dead
 
@@ -67,12 +68,15 @@ def _separate(
 
 
 def _is_barrier_of_several(instruction: Instruction) -> bool:
-  return instruction.opcode == "opt-barrier" and instruction.operands[0].opcode == "tuple"
+  """Whether it is a barrier whose values may be told apart. A control edge belongs to the barrier as a whole."""
+  if instruction.opcode != "opt-barrier" or has_control_edges(instruction):
+    return False
+  return instruction.operands[0].opcode == "tuple" and not has_control_edges(instruction.operands[0])
 
 
 def _feeds_barriers_only(instruction: Instruction) -> bool:
   users = instruction.users
-  return instruction.opcode == "tuple" and bool(users) and all(u.opcode == "opt-barrier" for u in users)
+  return instruction.opcode == "tuple" and bool(users) and all(map(_is_barrier_of_several, users))
 
 
 def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instruction]:
