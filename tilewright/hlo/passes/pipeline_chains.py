@@ -3,7 +3,8 @@
 The passes that move collectives across trips look through *formatting* (`pipeline_options.py`). An optimization barrier over several
 values is processed value by value. If some of them move to another trip, the barrier is split: the moved values get a
 barrier of their own, the others keep theirs. A barrier separates values for the optimizer and computes nothing, so two
-barriers are equivalent to one. With `barriers=keep`, or with control edges, a barrier is one instruction, which moves as a whole or not at all.
+barriers are equivalent to one. With `barriers=keep`, or with control edges, a barrier is one instruction, which moves as a whole or not
+at all.
 """
 
 from __future__ import annotations
