@@ -93,6 +93,20 @@ def test_the_epilogue_has_bias_and_factor_up_to_the_edges():
   assert_close(found, (wanted + b) * c, (sizes + np.abs(b)) * np.abs(c), k + 2, F32)
 
 
+@pytest.mark.parametrize("dtype", [jnp.float8_e4m3fn, jnp.float8_e5m2])
+@pytest.mark.parametrize("k", [384, 400])
+def test_floats_of_eight_bits(dtype, k):
+  """Small integers, of which sums are exact in every precision."""
+  m, n = 136, 272
+  rng = np.random.default_rng(0)
+  x, y = (jnp.asarray(rng.integers(-4, 5, shape)).astype(dtype) for shape in ((m, k), (n, k)))
+  f = lambda x, y: product(Tiles(128, 128, 128, 2, ctas=2), x, y, None, None, finish, F32, (False, True))
+  np.testing.assert_array_equal(emulated(f, x, y), np.asarray(x, np.float32) @ np.asarray(y, np.float32).T)
+  (report,) = nvgpu.report(f, x, y, archs="sm_90a", assemble=False)
+  kind = {jnp.float8_e4m3fn: "e4m3", jnp.float8_e5m2: "e5m2"}[dtype]
+  assert report.ptx.count(f".f32.{kind}.{kind}") == report.ptx.count("wgmma.mma_async") == 4
+
+
 def test_warpgroups_do_not_race_on_the_simulated_machine():
   x, y = operands(128, 256, 136, BF16)
   with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams(detect_races=True)):

@@ -77,6 +77,8 @@ def product(
   steps = pl.cdiv(k, bk)
   grid = (pl.cdiv(m, bm), pl.cdiv(n, bn))
   chunk = _SWIZZLE // out_dtype.itemsize
+  # What lies beyond m and n only comes to results that are dropped; beyond k, zeros are needed.
+  beyond = plgpu.OOBFillMode.UNDEFINED if k % bk == 0 else plgpu.OOBFillMode.ZEROS
   more = [z for z in (bias, factor) if z is not None]
 
   def place(number: Any) -> tuple[Any, Any]:
@@ -108,8 +110,8 @@ def product(
           pl.when(number >= tiles.stages)(lambda: plgpu.barrier_wait(empty.at[slot]))
           x_part = x_ref.at[of_k, of_m] if transposed[0] else x_ref.at[of_m, of_k]
           y_part = y_ref.at[of_n, of_k] if transposed[1] else y_ref.at[of_k, of_n]
-          plgpu.copy_gmem_to_smem(x_part, x_smem.at[slot], full.at[slot])
-          plgpu.copy_gmem_to_smem(y_part, y_smem.at[slot], full.at[slot])
+          plgpu.copy_gmem_to_smem(x_part, x_smem.at[slot], full.at[slot], oob_mode=beyond)
+          plgpu.copy_gmem_to_smem(y_part, y_smem.at[slot], full.at[slot], oob_mode=beyond)
 
     @pl.when(wg != _PRODUCER)
     def _() -> None:

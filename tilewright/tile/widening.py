@@ -51,7 +51,8 @@ def _contracted(rw: Rewriter, op: Op) -> Sequence[Value] | None:
     return None
   target = np.dtype(np.float32) if small_float(op.attrs["dtype"]) is not None else op.attrs["dtype"]
   args = [_convert(rw, v, np.dtype(ml_dtypes.bfloat16)) for v in op.operands]
-  return [_convert(rw, rw.emit("dot", args, **{**op.attrs, "dtype": target}), op.result.tile.dtype)]
+  attrs = {**op.attrs, "dtype": target, "was_widened": True}
+  return [_convert(rw, rw.emit("dot", args, **attrs), op.result.tile.dtype)]
 
 
 def _sorted(rw: Rewriter, op: Op) -> Sequence[Value] | None:

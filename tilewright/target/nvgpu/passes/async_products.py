@@ -58,6 +58,27 @@ def _added_product(store: Op, block: Block, used: dict[Value, list[Op]]) -> Op |
   return None if any(store.operands[0] in op.operands for op in inside) else dot
 
 
+def multiply_bytes(function: Function, arch: Arch) -> None:
+  """Let `plgpu.wgmma` multiply floats of eight bits as they are, where tensor cores do: other products are computed with wider ones, and
+  so exactly, but these were asked for by name. In place."""
+  used = users(function.body)
+  gone: set[Op] = set()  # conversions
+  blocks = [function.body, *(inner for op in walk(function.body) for inner in op.blocks)]
+  for block in blocks:
+    for op in block.ops:
+      is_sum = op.name == "store" and op.operands[0].ref.is_accumulator
+      dot = _added_product(op, block, used) if is_sum else None
+      if dot is None or not dot.attrs.get("was_widened"):
+        continue
+      converted = [v.owner for v in dot.operands if isinstance(v.owner, Op) and v.owner.name == "convert"]
+      narrow = Op("dot", [op.operands[0] for op in converted], dot.attrs, [], dot.results, dot.loc)
+      if len(converted) == 2 and is_for_warpgroups(narrow, arch):
+        dot.operands = narrow.operands
+        gone.update(own for own in converted if len(used[own.result]) == 1)
+  for block in blocks:
+    block.ops = [op for op in block.ops if op not in gone]
+
+
 def _parts_gone(product: Op, used: dict[Value, list[Op]]) -> list[Op]:
   """The sum of a product and the load of what it was added to."""
   (add,) = used[product.operands[1]]

@@ -11,9 +11,9 @@ In the tile IR a product is synchronous; on a GPU it is started, runs concurrent
     %v = load %acc                         %v = load %acc
 
 The passes, in order: `async_copies` (copies become `copy_async` and `store_async`), `operand_swizzles` (layouts of operands in shared
-memory), `async_products` (products become `mma`, and waits are inserted before the uses of their results), `copy_waits` (a pipeline's waits
-are sunk to the first use of the copied memory), `warpgroup_roles` (a choice by the number of the warpgroup becomes `warps`). Then
-`ir.verify`.
+memory; floats of eight bits are operands as they are), `async_products` (products become `mma`, and waits are inserted before the uses of
+their results), `copy_waits` (a pipeline's waits are sunk to the first use of the copied memory), `warpgroup_roles` (a choice by the number
+of the warpgroup becomes `warps`). Then `ir.verify`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def _start_copies(kernel: NativeKernel, arch: Arch) -> NativeKernel:
 
 
 def _choose_swizzles(kernel: NativeKernel, arch: Arch) -> NativeKernel:
-  return operand_swizzles.choose(kernel) if WGMMA in arch.rates else kernel
+  if WGMMA not in arch.rates:
+    return kernel
+  async_products.multiply_bytes(kernel.body, arch)
+  return operand_swizzles.choose(kernel)
 
 
 def _start_products(kernel: NativeKernel, arch: Arch) -> NativeKernel:
