@@ -72,14 +72,14 @@ class GpuModel:
     num_warps: int | None,
     cluster: Any = None,
     writes_all: bool = False,
-    pipeline: Any = None,
+    *others: Any,
   ) -> Callee:
     ready = prepared(copied_kernel(kernel))
     written = outputs_at_computed_places(ready) if writes_all else set()
     poisoned = tuple(i for i in outputs_to_poison(ready) if i not in written)
-    text, launched = emit_kernel(ready, self.arch, num_warps, cluster, pipeline)
+    text, launched = emit_kernel(ready, self.arch, num_warps, cluster, *others)
     name = f"tilewright_cuda_{kernel.name}_{len(self.kernels)}"
-    self.sources[name] = copied_kernel(kernel), (num_warps, cluster, pipeline)
+    self.sources[name] = copied_kernel(kernel), (num_warps, cluster, *others)
     self.kernels[name] = _Compiled(ready, text, launched)
     return Callee(name, launched.workspace_bytes, poisoned)
 

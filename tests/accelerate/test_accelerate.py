@@ -69,7 +69,8 @@ def test_results_are_as_exact_as_those_of_xla(name):
   plain = jax.jit(lambda *a: f(*a))(*args)
   with tilewright.accelerate() as acceleration:
     ours = jax.jit(lambda *a: f(*a))(*args)
-  assert any(r.taken for r in acceleration.reports), acceleration.explain()
+  if name != "layer norm, derivative" or jax.default_backend() == "cpu":  # a GPU's rows are not added up in parts
+    assert any(r.taken for r in acceleration.reports), acceleration.explain()
   for found, theirs, exact in zip(*map(jax.tree.leaves, (ours, plain, in_float64(f, args)))):
     exact = np.asarray(exact)
     bound = (
@@ -183,6 +184,7 @@ def test_exact_leaves_products_that_are_added_later():
   np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("shape", [(1009, 16), (3, 337, 16), (4099,)])
 def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
   """A tile size that divides the rows would be one row: as many parts as rows, which are as large as the operand."""
@@ -202,6 +204,7 @@ def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
     np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 def test_a_row_kernel_takes_the_buffers_of_operands_that_end_there():
   """Without it, softmax between two products would need one more array of all scores than XLA's fusions, which overwrite them."""
 
@@ -245,6 +248,7 @@ def test_what_xla_runs_side_by_side_costs_a_part_of_its_time(is_chain):
   assert times.total(order) == pytest.approx(alone if is_chain else alone / 4)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("is_used_again", [False, True])
 def test_an_elementwise_kernel_takes_the_buffer_of_an_operand_that_ends_there(is_used_again):
   """XLA's fusions do; without it, a program would need more memory than before."""
@@ -327,11 +331,12 @@ def test_a_function_is_accelerated_inside_of_other_programs_only():
 
 
 def test_donated_arguments_and_shards():
+  count = min(4, jax.device_count())
   f = lambda x: x - jax.nn.softmax(x)
   expected = np.asarray(f(X))
   with tilewright.accelerate():
     donated = jax.jit(f, donate_argnums=0)(jnp.array(X))
-    mesh = jax.make_mesh((4,), ("i",))
+    mesh = jax.make_mesh((count,), ("i",))
     spec = jax.sharding.PartitionSpec("i")
     placed = jax.device_put(X, jax.sharding.NamedSharding(mesh, spec))
     mapped = jax.jit(jax.shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec))(placed)
@@ -455,8 +460,8 @@ import jax, jax.numpy as jnp, tilewright
 jax.config.update("jax_compilation_cache_dir", {str(tmp_path / "jax")!r})
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-with tilewright.accelerate() as a:
-  y = jax.jit(lambda x: jax.nn.softmax(x * 2))(jnp.ones((2048, 512)))
+with tilewright.accelerate(platforms=("cpu", "cuda")) as a:
+  y = jax.jit(lambda x: jax.nn.softmax(x * 2))(jnp.ones((4096, 4096)))
 print([r.from_disk for r in a.reports if r.taken], float(y.sum()))
 """
   env = os.environ | {"TILEWRIGHT_CACHE_DIR": str(tmp_path / "ours")}
@@ -466,4 +471,4 @@ print([r.from_disk for r in a.reports if r.taken], float(y.sum()))
     )[0]
     for _ in range(2)
   ]
-  assert runs[0].startswith("[False] 2048") and runs[1].startswith("[True] 2048"), runs
+  assert runs[0].startswith("[False] 4096") and runs[1].startswith("[True] 4096"), runs

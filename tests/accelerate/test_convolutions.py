@@ -13,7 +13,7 @@ import tilewright
 RNG = np.random.default_rng(0)
 
 
-pytestmark = pytest.mark.usefixtures("all_regions_are_worth_it")
+pytestmark = pytest.mark.usefixtures("all_regions_are_worth_it", "on_the_cpu")
 
 
 def convolution(x, w, **options):

@@ -1,4 +1,4 @@
-"""Rows of `tilewright bench cpu` for plain programs: with `tilewright.accelerate`, by XLA alone, and written with library kernels."""
+"""Rows of `tilewright bench` for plain programs: with `tilewright.accelerate`, by XLA alone, and written with library kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilewright import ops
-from tilewright.cli.bench import OURS, Call, Case
+from tilewright.cli.bench import OURS, Call, Case, Measured
+from tilewright.cli.bench_queue import SETS, time_of_one
 
 XLA, OPS = "XLA", "tilewright.ops"
 
@@ -34,7 +35,7 @@ def cross_entropy(x: jax.Array, labels: jax.Array) -> jax.Array:
 
 
 def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-  s = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+  s = jnp.einsum("bqhd,bkhd->bhqk", q, k) / q.shape[-1] ** 0.5
   s = jnp.where(jnp.tril(jnp.ones(s.shape[-2:], bool)), s, -1e30)
   return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(s), v)
 
@@ -163,4 +164,60 @@ CASES: tuple[Case, ...] = (
     1.2,
   ),
   _row("int8 weights decode step f32 8 layers 2048", decode, lambda: decode_arrays(2048, 8), 3),
+)
+
+
+# --- on a GPU ----------------------------------------------------------------------------------------------------
+
+
+def _queued(f: Callable[..., Any], args: Callable[[], list[Any]], accelerated: bool) -> Call:
+  """The device's time of one call, from a program with several, each on arrays of its own."""
+  from tilewright.accelerate import accelerate
+
+  sets = [args() for _ in range(SETS)]
+  many = jax.jit(lambda sets: [f(*own) for own in sets])
+  if accelerated:
+    with accelerate(platforms=("cpu", "cuda")):
+      program = many.lower(sets).compile()
+  else:
+    program = many.lower(sets).compile()
+  jax.block_until_ready(program(sets))
+  return lambda: Measured(time_of_one(lambda: program(sets), jax.block_until_ready) / SETS)
+
+
+def _gpu_row(
+  name: str,
+  f: Callable[..., Any],
+  args: Callable[[], list[Any]],
+  goal: float,
+  library: Callable[..., Any] | None = None,
+) -> Case:
+  contenders: dict[str, Callable[[], Call]] = {
+    OURS: lambda: _queued(f, args, True),
+    XLA: lambda: _queued(f, args, False),
+  }
+  goals = {XLA: goal}
+  if library is not None:
+    contenders[OPS] = lambda: _queued(library, args, False)
+    goals[OPS] = 0.95
+  return Case(f"accelerate {name}", contenders, goals=goals)
+
+
+def _bf16(values: Callable[[], list[Any]]) -> Callable[[], list[Any]]:
+  narrow = lambda x: x.astype(jnp.bfloat16) if x.dtype == jnp.float32 else x
+  return lambda: jax.tree.map(narrow, values())
+
+
+_MANY_HEADS = _bf16(lambda: normal(*[(2, 4096, 16, 64)] * 3))
+_SAME_ATTENTION = "causal attention bf16 2x16 heads 4096x64"
+
+GPU_CASES: tuple[Case, ...] = (
+  _gpu_row(_SAME_ATTENTION, attention, _MANY_HEADS, 2, library_attention),
+  _gpu_row(f"{_SAME_ATTENTION}, derivative", _slope(attention, 3), _MANY_HEADS, 2, _slope(library_attention, 3)),
+  _gpu_row("block training step bf16 1024, 2048 tokens", training_step, _bf16(lambda: block_arrays(1024, 2048)), 1.1),
+  _gpu_row("int8 weights decode step f32 8 layers 2048", decode, lambda: decode_arrays(2048, 8), 1.5),
+  _gpu_row("softmax bf16 4096x4096", jax.nn.softmax, _bf16(_MATRIX), 1.0, ops.softmax),
+  _gpu_row("cross_entropy f32 4096x4096, derivative", jax.value_and_grad(cross_entropy), lambda: labelled(_N, _N), 1.0),
+  _gpu_row("layer_norm f32 4096x4096", layer_norm, _NORM, 1.0, ops.layer_norm),
+  _gpu_row("layer_norm f32 4096x4096, derivative", _slope(layer_norm, 3), _NORM, 1.0, _slope(ops.layer_norm, 3)),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.cli import (
+  bench_accelerate,
   bench_gpu_kernels,
   bench_gpu_launch,
   bench_gpu_numerics,
@@ -21,6 +22,7 @@ CASES: tuple[Case, ...] = (
   *bench_gpu_public.CASES,
   *bench_gpu_launch.CASES,
   *bench_gpu_numerics.CASES,
+  *bench_accelerate.GPU_CASES,
   *bench_schedule.CASES,
   *bench_tuned.GPU_CASES,
 )
