@@ -114,6 +114,8 @@ def main() -> None:
     new = run(chapter, FIGURES, asked.measure)
     changed = new != chapter.read_text()
     chapter.write_text(new)
+    if changed:  # longer output moves the lines that programs below name
+      chapter.write_text(run(chapter, FIGURES))
     print(f"{chapter.name}: {'rewritten' if changed else 'as it was'}", file=sys.stderr)
 
 

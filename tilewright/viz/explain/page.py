@@ -121,7 +121,7 @@ def _measured(m: Measured) -> Iterator[str]:
   left_out = f" {p.dropped:,} records found no room: the end of the timeline is missing." if p.dropped else ""
   text = (
     f"CTA {block} of {p.blocks:,}, which took {duration(1e-9 * p.block_nanoseconds(block))}, the median. A row is a warpgroup; "
-    f"white is outside of all marks. {legend}{left_out}"
+    f"what is empty is outside of all marks. {legend}{left_out}"
   )
   yield _figure(f"Timeline of one CTA, measured on {m.device}", drawings.measured(p.of_block(block), p.roles), text)
   text = (
