@@ -5,6 +5,7 @@
     stages       a kernel compiled for a target, with everything that the page shows, as data
     listings     text of IR and assembly as lines, each with its location in the user's source
     predict      how long the steps of an instance take, from the device's rates and the counted work
+    measure      what the warpgroups of a kernel did on this machine's GPU
     drawings     timeline, roofline, shared memory, as SVG
     page         all of it as HTML
 

@@ -16,6 +16,7 @@ A kernel, from the outside in:
     raw_bits         elements as the integers that memory holds
     symbolic         index arithmetic that emits LLVM
     l2_hints         eviction policies and prefetches for L2
+    profiler         marks that record when warpgroups wait, load, compute and store
     ptx              LLVM's back end
 
 Folders: `units` has the hardware, one module for each; `ops` the ops of a body; `dot` the matrix products; `pipeline` kernels whose blocks

@@ -5,5 +5,6 @@ handler     the launcher: an FFI handler in LLVM that fills tensor maps and laun
 families    devices of different architectures in one process, each with code of its own
 lifetime    code stays on the devices while a program exists that may launch it
 device_log  what a kernel prints, and which check failed
+profile     what the marks of a profiled kernel recorded: timelines, totals, traces
 symbols     names in generated code
 """
