@@ -33,10 +33,11 @@ def test_arithmetic_on_a_maximum_stays() -> None:
 
 
 SLICES = """f = f32[] convert(i) fb = f32[4] broadcast(f), dimensions={} y = f32[4] multiply(x, fb) z = s32[] constant(0)
-  two = s32[] constant(2) k = s32[] remainder(i, two)"""
+  two = s32[] constant(2) k = s32[] remainder(i, two) early = pred[] compare(i, two), direction=LT
+  kept = pred[] copy(early) truth = s32[] convert(kept) sum = s32[] add(truth, truth)"""
 
 
-@pytest.mark.parametrize("index", ["i", "z", "k"])
+@pytest.mark.parametrize("index", ["i", "z", "k", "truth", "sum"])
 def test_a_sum_into_a_slice_is_a_sum_of_the_buffer(index: str) -> None:
   body = f"""{SLICES} r = f32[4] all-reduce(y), {AR} u = f32[1,4] reshape(r)
   old = f32[1,4] dynamic-slice(acc, {index}, z), dynamic_slice_sizes={{1,4}} new = f32[1,4] add(old, u)

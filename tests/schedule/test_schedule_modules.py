@@ -116,3 +116,20 @@ def test_it_is_a_pass() -> None:
   module = hlo.parse(data_parallel(4))
   report = hlo.run_passes(module, ["schedule{device=a100,collectives=2}"], verify=True)
   assert report.changed
+
+
+def test_a_constant_may_wait_for_something() -> None:
+  text = """HloModule m, replica_count=4
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[512,512] parameter(0) y = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  start = f32[512,512] all-reduce-start(x), replica_groups={{0,1,2,3}}, to_apply=add
+  done = f32[512,512] all-reduce-done(start) n = f32[512,512] negate(done)
+  late = f32[] constant(1), control-predecessors={y} all = f32[512,512] broadcast(late), dimensions={}
+  z = f32[512,512] add(all, y) ROOT t = (f32[512,512], f32[512,512]) tuple(n, z) }"""
+  module = hlo.parse(text)
+  result = schedule.schedule_module(module, device="h100")
+  result.apply()
+  hlo.verify(module)
+  assert [i.name for i in module.entry.instructions].index("y") < [i.name for i in module.entry.instructions].index(
+    "late"
+  )

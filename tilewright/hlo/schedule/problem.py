@@ -191,7 +191,8 @@ class Lowered:
     wanted, nodes = [self.nodes[v] for v in order], set(self.nodes)
     if wanted == [i for i in self.order if i in nodes]:
       return list(self.order)  # nothing moves, not even a constant
-    placed: dict[Instruction, None] = {i: None for i in self.order if i.opcode in ("parameter", "constant")}
+    waits_for_nothing = (i for i in self.order if i.opcode in ("parameter", "constant") and not i.control_predecessors)
+    placed: dict[Instruction, None] = dict.fromkeys(waits_for_nothing)
 
     def place(instruction: Instruction) -> None:
       stack = [instruction]
