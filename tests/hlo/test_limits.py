@@ -85,6 +85,10 @@ def test_memory_that_was_freed_counts_no_more() -> None:
 def test_passes_are_not_exponential_in_shared_calls(name: str) -> None:
   module = shared_calls(60)
   options = "{max_instructions=1000}" if name == "call_inliner" else ""
+  if name == "flatten_call_graph":  # a copy for each call is what it makes
+    with pytest.raises(hlo.HloError, match="too often to copy them"):
+      hlo.run_passes(module, [name], verify=True)
+    return
   hlo.run_passes(module, [name + options], verify=True)
   assert module.instruction_count < 10_000
   hlo.parse(module.to_text())

@@ -45,7 +45,8 @@ def check(f, args, wanted, arch):
 
 def plan_of(f, args, arch="sm_100a"):
   ((kernel, native),) = natives(f, *args)
-  return whole_kernel._pipeline(native, architectures.named(arch), kernel.compiler_params.num_warps)
+  params = kernel.compiler_params
+  return whole_kernel._pipeline(native, architectures.named(arch), params.num_warps, whole_kernel.ALONE, None)
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)

@@ -69,7 +69,7 @@ def _holds(kernel: NativeKernel, semantics: str, dim: int, parallel: Sequence[in
     if index_map is None:
       if not m.in_place and not _touches_parts(kernel, position, dim, parallel):
         return False
-    elif not _has_distinct_blocks(m, index_map, dim) and not tells_blocks_apart(
+    elif not has_distinct_blocks(m, index_map, dim) and not tells_blocks_apart(
       m.block_shape, index_entries(m, index_map), index_map, mapping.grid, dim
     ):
       return False
@@ -111,12 +111,13 @@ def _has_disjoint_outputs(kernel: NativeKernel, dim: int, parallel: Sequence[int
     if index_map is None:
       if not _touches_parts(kernel, position, dim, parallel):
         return False
-    elif not _has_distinct_blocks(mapping.block_mappings[position], index_map, dim):
+    elif not has_distinct_blocks(mapping.block_mappings[position], index_map, dim):
       return False
   return True
 
 
-def _has_distinct_blocks(m: BlockMapping, index_map: Function, dim: int) -> bool:
+def has_distinct_blocks(m: BlockMapping, index_map: Function, dim: int) -> bool:
+  """Whether different indices along a grid dimension mean different blocks."""
   entries = zip(m.block_shape, index_entries(m, index_map))
   index = index_map.params[dim]
   return any(isinstance(kind, Blocked | Squeezed) and unconverted(entry[0]) is index for kind, entry in entries)

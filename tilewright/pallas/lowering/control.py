@@ -25,6 +25,7 @@ from tilewright.pallas.tpu.barrier import is_barrier_key
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
+from tilewright.tile.aliased_inputs import read_through_outputs
 from tilewright.tile.grid import BlockMapping, GridMapping, Kernel
 from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.memory import is_semaphore
@@ -339,7 +340,7 @@ def lower_kernel(
   if together:
     warpgroups, semantics = math.prod(int(d or 1) for d in mapping.grid), None
     mapping = dataclasses.replace(mapping, grid=(warpgroups,), grid_names=None)
-  return NativeKernel(
+  native = NativeKernel(
     kernel.name,
     body,
     tuple(maps),
@@ -356,6 +357,7 @@ def lower_kernel(
     mesh=positions,
     writes_all=bool(mesh) and getattr(kernel.compiler_params, "writes_all", False),
   )
+  return read_through_outputs(native)
 
 
 def _position_mapping(axis: Hashable) -> BlockMapping:

@@ -69,16 +69,18 @@ def canonical_sizes(grid: Sequence[Any]) -> tuple[Any, ...]:
     if isinstance(size, bool) or (not hasattr(size, "__index__") and not hasattr(size, "dtype")):
       raise errors.GridError(f"emit_pipeline: grid must have integer sizes, got {tuple(grid)}.")
     try:
-      sizes.append(operator.index(size))
-      if sizes[-1] < 1:
-        raise errors.GridError(
-          f"emit_pipeline: All elements in the grid must be strictly positive, but got grid={tuple(grid)}. Leave the pipeline out where "
-          "there is nothing to do, or pass the size as an array."
-        )
+      known = operator.index(size)
     except TypeError:
       if jnp.shape(size) != () or not jnp.issubdtype(jnp.asarray(size).dtype, jnp.integer):
         raise errors.GridError(f"emit_pipeline: dynamic grid sizes must be integer scalars, got {size}.") from None
       sizes.append(jnp.asarray(size, jnp.int32))
+      continue
+    if known < 1:
+      raise errors.GridError(
+        f"emit_pipeline: All elements in the grid must be strictly positive, but got grid={tuple(grid)}. Leave the pipeline out where "
+        "there is nothing to do, or pass the size as an array."
+      )
+    sizes.append(known)
   return tuple(sizes)
 
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental.xla_metadata import set_xla_metadata
 
+from tilewright.tile.aliased_inputs import is_used
 from tilewright.tile.dead_code import accesses
 from tilewright.tile.formats import computed_in, is_small_integer, poison_value, width
 from tilewright.tile.ir import walk
@@ -101,7 +102,8 @@ def call(
   for source, target in kernel.input_output_aliases:
     operand = source + mapping.num_dynamic_bounds
     shared = source >= mapping.num_prefetch and mapping.input_mappings[source - mapping.num_prefetch].in_place
-    if shared and mapping.output_mappings[target].in_place:
+    shared = shared and mapping.output_mappings[target].in_place
+    if shared or (source >= mapping.num_prefetch and not is_used(kernel, source)):
       aliases[operand] = target
     else:
       # Blocks of the input must stay as they were while blocks of the output change: the output starts as a copy.
