@@ -34,7 +34,51 @@ OPERATIONS = (
   "  {n}q = f32[] reshape({n}r)\n  {n} = f32[4] broadcast({n}q), dimensions={{}}",
   "{n}i = u32[] replica-id()\n  {n}z = u32[] constant(0)\n  {n}c = pred[] compare({n}i, {n}z), direction=EQ\n"
   "  {n}b = pred[4] broadcast({n}c), dimensions={{}}\n  {n} = f32[4] select({n}b, {a}, {b})",
+  "{n} = f32[4] all-reduce({a}), replica_groups=[2,2]<=[2,2]T(1,0), to_apply=add",
+  '{n} = f32[4] all-reduce({a}), replica_groups=mesh["x"=2,"y"=2] {{"y"}}, to_apply=add',
+  "{n}t = (f32[4], f32[4]) all-reduce({a}, {b}), replica_groups=[1,4]<=[4], to_apply=add\n"
+  "  {n}x = f32[4] get-tuple-element({n}t), index=1\n  {n}y = f32[4] get-tuple-element({n}t), index=0\n"
+  "  {n} = f32[4] subtract({n}x, {n}y)",
+  "{n}t = (f32[4], f32[4]) tuple({a}, {b})\n  {n}o = (f32[4], f32[4]) opt-barrier({n}t)\n"
+  "  {n} = f32[4] get-tuple-element({n}o), index=0",
+  "{n}p = pred[] compare(i, one), direction=LE\n"
+  "  {n} = f32[4] conditional({n}p, {a}, {b}), true_computation=taken, false_computation=other",
+  "{n} = f32[4] call({a}, {b}), to_apply=callee",
+  "{n}s = f32[4] all-reduce-start({a}), replica_groups={{{{0,1}},{{2,3}}}}, to_apply=add\n"
+  "  {n}m = f32[4] multiply({b}, {b})\n  {n}d = f32[4] all-reduce-done({n}s)\n  {n} = f32[4] add({n}d, {n}m)",
+  "{n}s = (f32[4], f32[4]) collective-permute-start({a}), source_target_pairs={{{{0,1}},{{1,2}},{{2,3}}}}\n"
+  "  {n} = f32[4] collective-permute-done({n}s)",
+  "{n}h = bf16[4] convert({a})\n  {n}r = bf16[4] all-reduce({n}h), replica_groups={{{{0,1,2,3}}}}, to_apply=hmax\n"
+  "  {n} = f32[4] convert({n}r)",
+  "{n}z = s32[] constant(0)\n  {n}i = (s32[], f32[4], f32[4]) tuple({n}z, {a}, {b})\n"
+  "  {n}l = (s32[], f32[4], f32[4]) while({n}i), condition=inner_condition, body=inner_body\n"
+  "  {n} = f32[4] get-tuple-element({n}l), index=2",
 )
+CALLED = """
+hmax { hx = bf16[] parameter(0) hy = bf16[] parameter(1) ROOT hz = bf16[] maximum(hx, hy) }
+taken { q = f32[4] parameter(0) ROOT qs = f32[4] sine(q) }
+other { q = f32[4] parameter(0)
+  qr = f32[4] all-reduce(q), replica_groups={{0,1,2,3}}, to_apply=max
+  ROOT qn = f32[4] negate(qr) }
+callee { e0 = f32[4] parameter(0)
+  e1 = f32[4] parameter(1)
+  er = f32[4] all-reduce(e0), replica_groups={{0,1},{2,3}}, to_apply=add
+  ROOT es = f32[4] subtract(er, e1) }
+inner_body { ip = (s32[], f32[4], f32[4]) parameter(0)
+  ii = s32[] get-tuple-element(ip), index=0
+  iv = f32[4] get-tuple-element(ip), index=1
+  ia = f32[4] get-tuple-element(ip), index=2
+  i1 = s32[] constant(1)
+  ij = s32[] add(ii, i1)
+  it = f32[4] tanh(iv)
+  ir = f32[4] all-reduce(it), replica_groups={{0,1,2,3}}, to_apply=add
+  is = f32[4] add(ia, ir)
+  ROOT io = (s32[], f32[4], f32[4]) tuple(ij, it, is) }
+inner_condition { ic = (s32[], f32[4], f32[4]) parameter(0)
+  ik = s32[] get-tuple-element(ic), index=0
+  i2 = s32[] constant(2)
+  ROOT il = pred[] compare(ik, i2), direction=LT }
+"""
 ROOTS = ("j, u, w", "j, w, u", "j, u, u0", "j, u, v")
 # Left out: what works on other modules (block scaling), needs kernels, or makes sends, which have no place in the middle of a sequence.
 OTHERS = {
@@ -60,14 +104,17 @@ def module_text(choose: random.Random) -> str:
   values, lines = ["v", "w"], list[str]()
   for number in range(choose.randint(1, 5)):
     name = f"n{number}"
-    lines.append(choose.choice(OPERATIONS).format(n=name, a=choose.choice(values), b=choose.choice(values)))
+    line = choose.choice(OPERATIONS).format(n=name, a=choose.choice(values), b=choose.choice(values))
+    if number and choose.random() < 0.15:
+      line += f", control-predecessors={{{choose.choice(values[2:])}}}"
+    lines.append(line)
     values.append(name)
   lines += [f"u0 = f32[4] tanh({values[-1]})", f"u = f32[4] add({choose.choice(values)}, u0)"]
   step = choose.choice([1, 1, 2])
   body, root, limit = "\n  ".join(lines), choose.choice(ROOTS), choose.randint(0, 6) * step
   state = "(s32[], f32[4], f32[4])"
   text = f"""HloModule m, replica_count=4
-{ADD}
+{ADD}{CALLED}
 body {{ s = {state} parameter(0)
   i = s32[] get-tuple-element(s), index=0
   one = s32[] constant({step})
@@ -95,7 +142,9 @@ def by_partitions(text: str) -> str:
     return f"{found[0]}, channel_id={next(channels)}" + (", use_global_device_ids=true" if has_ids else "")
 
   text = text.replace("replica_count=4", "num_partitions=4").replace("replica-id", "partition-id")
-  return re.sub(r"(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)\([^\n]*", numbered, text)
+  return re.sub(
+    r"(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\([^\n]*", numbered, text
+  )
 
 
 def check(seed: int) -> tuple[bool, str]:

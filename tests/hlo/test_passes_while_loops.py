@@ -243,3 +243,30 @@ ENTRY main {{ z = s32[] constant(3)
 def test_loops_over_one_number(last: int, left: int) -> None:
   module = transformed(NUMBER.format(last=last), "while_loop_simplifier", changes=not left, **ONE)
   assert count(module, "while") == left
+
+
+SHARED = """HloModule m
+b { s = (s32[], f32[4], f32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0 x = f32[4] get-tuple-element(s), index=1
+  y = f32[4] get-tuple-element(s), index=2 one = s32[] constant(1) j = s32[] add(i, one) z = f32[4] sine(y)
+  ROOT t = (s32[], f32[4], f32[4]) tuple(j, z, x) }
+c { s = (s32[], f32[4], f32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(5)
+  ROOT l = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1) k = s32[] constant(0) t = (s32[], f32[4], f32[4]) tuple(k, x, y)
+  w = (s32[], f32[4], f32[4]) while(t), condition=c, body=b a = f32[4] get-tuple-element(w), index=1
+  v = (s32[], f32[4], f32[4]) tuple(k, a, a) u = (s32[], f32[4], f32[4]) while(v), condition=c, body=b
+  ROOT r = f32[4] get-tuple-element(u), index=1 }"""
+
+
+@pytest.mark.parametrize(
+  "name",
+  [
+    "while_loop_simplifier",
+    "while_loop_constant_sinking{sink_broadcast_of_constants=true}",
+    "double_buffer_loop_unrolling{strategy=auto}",
+    "while_loop_unroller{max_trips=2}",
+  ],
+)
+def test_shared_computations_that_nothing_changes_stay_shared(name: str) -> None:
+  module = hlo.parse(SHARED)
+  assert not run_passes(module, [name], strict=True).changed
+  assert len(module.computations) == 3

@@ -15,7 +15,7 @@ from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges
 from tilewright.hlo.passes.while_loop_simplifier import put_constant
-from tilewright.hlo.passes.while_loops import Loop, is_invariant, loops_of, own_computations, remove_dead
+from tilewright.hlo.passes.while_loops import Loop, edit_alone, is_invariant, loops_of, remove_dead
 
 
 @register_pass("while_loop_constant_sinking")
@@ -45,7 +45,9 @@ class WhileLoopConstantSinking(Pass):
         changed = True
       return changed
     spread = source.opcode == "broadcast" and source.operands[0].opcode == "constant"
-    return self.sink_broadcast_of_constants and spread and _put_broadcast(loop, slot, source)
+    if not self.sink_broadcast_of_constants or not spread:
+      return False
+    return edit_alone(loop, lambda: _put_broadcast(loop, slot, source))
 
 
 def _is_scalar(source: Instruction) -> bool:
@@ -53,7 +55,6 @@ def _is_scalar(source: Instruction) -> bool:
 
 
 def _put_broadcast(loop: Loop, slot: int, source: Instruction) -> bool:
-  own_computations(loop)
   changed = False
   for computation in (loop.body, loop.condition):
     for user in computation.parameters[0].users:

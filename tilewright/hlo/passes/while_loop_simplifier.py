@@ -38,6 +38,7 @@ from tilewright.hlo.passes.pipeline_index import index_table
 from tilewright.hlo.passes.while_loops import (
   Loop,
   Value,
+  edit_alone,
   element,
   find_counter,
   is_invariant,
@@ -96,14 +97,15 @@ class WhileLoopSimplifier(Pass):
     changed |= _use_initial_values(loop)
     if instruction.parent is None:  # nobody needed more than its initial values
       return True
-    if self.simplify_compare_instrs and _decide_comparisons(loop):
+    if self.simplify_compare_instrs and edit_alone(loop, lambda: _decide_comparisons(loop)):
       changed = True
-    if _may_narrow(loop):
-      own_computations(loop)
-      merged = self.merge_induction_variables and _merge_counters(loop)
-      if merged | _merge_equal(loop) | _narrow(loop):
-        return True
+    if _may_narrow(loop) and edit_alone(loop, lambda: self._merge_and_narrow(loop)):
+      return True
     return changed
+
+  def _merge_and_narrow(self, loop: Loop) -> bool:
+    merged = self.merge_induction_variables and _merge_counters(loop)
+    return merged | _merge_equal(loop) | _narrow(loop)
 
 
 def _narrow(loop: Loop) -> bool:
@@ -284,7 +286,6 @@ def _decide_comparisons(loop: Loop) -> bool:
   counter = find_counter(loop)
   if counter is None or not 0 < counter.trips <= _TABULATED:
     return False
-  own_computations(loop)
   changed = False
   for instruction in list(loop.body.instructions):
     if instruction.opcode != "compare" or instruction.shape.dimensions or has_control_edges(instruction):

@@ -90,14 +90,15 @@ def _unroll_all(module: Module, strategy: str, limits: tuple[int, int, int] | No
       trips = count_trips(loop, _COUNTED)
     if trips is None or trips < 1:
       continue
-    own_computations(loop)
     if strategy == AUTO and not any(_talks(i) for i in loop.body.instructions):
       continue
     if strategy == FULL:
       if limits is None or _fits(loop, trips, limits):
+        own_computations(loop)
         _unroll(loop, trips, module)
         changed = True
     elif trips >= 2:
+      own_computations(loop)
       _double(loop, trips, counter, module)
       changed = True
   if changed:

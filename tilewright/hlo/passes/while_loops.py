@@ -12,7 +12,7 @@ path into its tuple.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -284,6 +284,25 @@ def own_computations(loop: Loop) -> None:
   callers = call_graph(module).callers
   if any(len(callers[c]) > 1 for c in (loop.body, loop.condition)):
     unshare(module)
+
+
+def edit_alone(loop: Loop, edit: Callable[[], bool]) -> bool:
+  """Edits a body and a condition that have no other callers; shared ones are copied for that, unless the edit changes nothing."""
+  module, attrs = loop.computation.parent, loop.instruction.attrs
+  assert module is not None
+  callers = call_graph(module).callers
+  shared = {key: attrs[key] for key in ("body", "condition") if len(callers[attrs[key]]) > 1}
+  for key, computation in shared.items():
+    attrs[key] = module.add_computation(clone_computation(computation))
+  changed = edit()
+  if shared and changed:
+    unshare(module)
+  elif shared:
+    for key, computation in shared.items():
+      module.computations.remove(attrs[key])
+      attrs[key].parent = None
+      attrs[key] = computation
+  return changed
 
 
 def after(instruction: Instruction) -> Builder:
