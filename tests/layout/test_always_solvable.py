@@ -62,5 +62,5 @@ def test_one_wish_for_a_tile_is_always_granted(function, data):
   own = data.draw(st.sampled_from(free))
   wish = data.draw(st.sampled_from(system.seeds(own)))
   system.op = None
-  system.say(Hint(own, wish))
+  system.require(Hint(own, wish))
   assert solve(system.constraints, system.seeds).places[own] == wish

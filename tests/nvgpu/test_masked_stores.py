@@ -102,11 +102,11 @@ def test_a_condition_may_ask_for_a_lock(call):
       asked_ref[0] += 1
       return plt.atomic_cas(o_ref.at[0], 0, 1) == 1
 
-    def give_back(n):
+    def release_stage(n):
       plt.atomic_xchg(o_ref, (0,), jnp.where(n < 2, 1, 0))
       return n + 1
 
-    o_ref[1] = jax.lax.while_loop(is_taken, give_back, 0)
+    o_ref[1] = jax.lax.while_loop(is_taken, release_stage, 0)
 
   got, asked = call(kernel, [S((2,), I32), S((1,), I32)], input_output_aliases={0: 0})(jnp.array([1, 0], I32))
   np.testing.assert_array_equal(got, [1, 3])

@@ -210,7 +210,7 @@ def _(*avals: Any, **params: Any) -> Any:
   vary = _jax.varying_axes(avals)
   outs = [a if _jax.varying_axes([a]) else _jax.with_varying_axes(a, vary) for a in kernel.out_avals]
   found: set[Any] = set(effects.call_effects(kernel.jaxpr.effects))
-  if effects.says_side_effects(kernel.compiler_params):
+  if effects.declares_side_effects(kernel.compiler_params):
     found.add(effects.side_effect)
   return outs, found
 

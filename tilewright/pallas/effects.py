@@ -113,7 +113,7 @@ def said_side_effects(compiler_params: object) -> SideEffects:
   return found
 
 
-def says_side_effects(compiler_params: object) -> bool:
+def declares_side_effects(compiler_params: object) -> bool:
   """Whether the user declares that a call must be kept even if its outputs are unused."""
   return said_side_effects(compiler_params) is SideEffects.SIDE_EFFECTING
 
@@ -125,4 +125,4 @@ def has_side_effects(kernel: Kernel) -> bool:
 
 def is_removable(kernel: Kernel) -> bool:
   """Whether a call may be removed if its outputs are unused."""
-  return not says_side_effects(kernel.compiler_params) and not call_effects(kernel.jaxpr.effects)
+  return not declares_side_effects(kernel.compiler_params) and not call_effects(kernel.jaxpr.effects)

@@ -94,12 +94,12 @@ _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x8
 @functools.cache
 def tile_registers_permitted() -> bool:
   """Whether the process may use AMX's tile registers: Linux requires one request first, since they enlarge the state of each thread."""
-  if not (sys.platform == "linux" and platform.machine() == "x86_64" and _says_amx()):
+  if not (sys.platform == "linux" and platform.machine() == "x86_64" and _reports_amx()):
     return False
   return ctypes.CDLL(None, use_errno=True).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0
 
 
-def _says_amx() -> bool:
+def _reports_amx() -> bool:
   return any(field.startswith("flags:") and "amx_tile" in field.split() for field in _processor())
 
 

@@ -236,7 +236,7 @@ def emit_pipeline(
     ring: list[PipelineBlock] = []
     for number, own in enumerate(blocks):
       is_read = number < num_inputs and not written[number]
-      if is_read and own.can_come_ahead and num_slots > 1:
+      if is_read and own.can_prefetch and num_slots > 1:
         ring.append(own)
       own.is_in_place = own.is_whole or (is_read and own.lies_inside and own not in ring)
     here = [own for own in blocks if not own.is_in_place and own not in ring]
@@ -379,7 +379,7 @@ class PipelineBlock:
     self.memory = memory_ref(shape, ref.dtype, SharedMemory(self.transforms) if self.transforms else SMEM)
 
   @property
-  def can_come_ahead(self) -> bool:
+  def can_prefetch(self) -> bool:
     """Whether a block is copied as it is."""
     return not self.is_whole and isinstance(self.ref.dtype, np.dtype) and bool(self.memory.shape)
 

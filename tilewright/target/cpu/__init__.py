@@ -67,7 +67,7 @@ def to_llvm(kernel: NativeKernel, machine: Host) -> str:
     grid=mapping.grid,
     parallel=parallel,
     threads=_threads(kernel, machine, parallel),
-    **_talk(module, kernel),
+    **_device_facts(module, kernel),
   )
   emit_facts(module, facts, lifetime.FACTS)
   if machine.vscale:
@@ -90,7 +90,7 @@ def _threads(kernel: NativeKernel, machine: Host, parallel: Sequence[int]) -> in
   return cost.threads(time)
 
 
-def _talk(module: Any, kernel: NativeKernel) -> dict[str, Any]:
+def _device_facts(module: Any, kernel: NativeKernel) -> dict[str, Any]:
   """The facts of a kernel that accesses other devices."""
   if not kernel.mesh:
     return {}
@@ -170,7 +170,7 @@ def run(kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool 
   packed = [kernel.is_packed(i) for i in range(len(kernel.mapping.block_mappings))]
   code = compile_kernel(kernel)
   if kernel.mesh:
-    deadlocks.look_after_gangs()
+    deadlocks.watch_gangs()
   keep(code)
   attributes: dict[str, Any] = {lifetime.ATTRIBUTE: code.name}
   if kernel.mesh:

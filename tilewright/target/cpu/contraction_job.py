@@ -248,19 +248,19 @@ class Job:
     if memory is None or right.depth <= _AHEAD:
       return
     last, later = i64(right.depth - 1), b.add(k, i64(_AHEAD))
-    self._ask_for_row(tile, memory, tile.n, b.select(b.icmp_signed("<", later, last), later, last))
+    self._prefetch_row(tile, memory, tile.n, b.select(b.icmp_signed("<", later, last), later, last))
 
   def _prefetch_ahead(self, tile: Tile, ahead: _PanelPrefetch, k: Any) -> None:
     """Prefetch a row of the next panel, and the place where it will be packed."""
     b = self.code.b
     row = b.add(ahead.start, b.lshr(b.mul(k, ahead.pace), i64(16)))
-    self._ask_for_row(tile, ahead.memory, ahead.n, row)
+    self._prefetch_row(tile, ahead.memory, ahead.n, row)
     if self.panels > 1 and self.packs_on_the_way:
       panel = self._packed_panel(ahead.n)
       for at in range(0, tile.columns, max(1, _LINE // panel.dtype.itemsize)):
-        self._ask_for(panel, [Index(row), Index(at, 1)])
+        self._prefetch(panel, [Index(row), Index(at, 1)])
 
-  def _ask_for_row(self, tile: Tile, memory: Memory, n: Any, number: Any) -> None:
+  def _prefetch_row(self, tile: Tile, memory: Memory, n: Any, number: Any) -> None:
     """Prefetch as much of a row of the right operand as a tile has."""
     d, b = self.d, self.code.b
     columns = list(range(0, tile.columns, max(1, _LINE // memory.dtype.itemsize)))
@@ -268,7 +268,7 @@ class Job:
       columns.append(tile.columns - 1)  # rows that begin inside of a line reach into one more
     for column in columns:
       free = d.spread(add(b, n, column), d.ns, 1)
-      self._ask_for(memory, d.place(tile.part.batch, free, tile.part.right.contracted_at(b, number), "rhs"))
+      self._prefetch(memory, d.place(tile.part.batch, free, tile.part.right.contracted_at(b, number), "rhs"))
 
   def _prefetch_sums(self, tile: Tile, vectors: int) -> None:
     """Prefetch the earlier partial sums, so that they are in cache when the new ones are complete."""
@@ -277,9 +277,9 @@ class Job:
     assert self.accumulators is not None
     for r in range(tile.rows):
       for v in range(0, vectors, max(1, _LINE // (self.d.lanes * self.accumulators.dtype.itemsize))):
-        self._ask_for(self.accumulators, self._place(tile, r, v * self.d.lanes, 1))
+        self._prefetch(self.accumulators, self._place(tile, r, v * self.d.lanes, 1))
 
-  def _ask_for(self, memory: Memory, place: list[Index]) -> None:
+  def _prefetch(self, memory: Memory, place: list[Index]) -> None:
     pointer, _ = self.code.address(memory, place)
     ty.intrinsic(self.code.b, "prefetch", [pointer, ty.I32(0), ty.I32(3), ty.I32(1)], ty.VOID, [ty.PTR])
 

@@ -418,7 +418,7 @@ def watch(launcher: Linked) -> None:
 # --- gangs -------------------------------------------------------------------------------------------------------
 
 
-def _look_after_gangs() -> None:
+def _watch_gangs() -> None:
   """No thread waits in an incomplete gang, so this thread watches it: devices that arrived get an error after the timeout."""
   launcher, domain = _launcher[0], own_domain()
   unlink = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(launcher.address(rendezvous_layout.UNLINK))
@@ -476,5 +476,5 @@ def _may_have_run_ahead(rendezvous: Rendezvous, under_way: list[Rendezvous]) -> 
 
 
 @functools.cache
-def look_after_gangs() -> None:
-  threading.Thread(target=_look_after_gangs, name="tilewright gangs", daemon=True).start()
+def watch_gangs() -> None:
+  threading.Thread(target=_watch_gangs, name="tilewright gangs", daemon=True).start()

@@ -26,8 +26,8 @@ class Heaps:
   """The functions, in a module."""
 
   def __init__(self, module: ir.Module):
-    self.take = _emit_take(module)
-    self.give = _emit_give(module)
+    self.take = _emit_allocate(module)
+    self.give = _emit_free(module)
     self.lease = _under_lock(module, "lease", self.take, lambda b, args: args[0])
     self.release = _under_lock(module, "release_block", self.give, lambda b, args: read(b, at(b, args[0], -_HEAD), 0))
 
@@ -38,7 +38,7 @@ def _start(module: ir.Module, name: str, ty: ir.FunctionType) -> ir.IRBuilder:
   return ir.IRBuilder(function.append_basic_block("entry"))
 
 
-def _emit_take(module: ir.Module) -> ir.Function:
+def _emit_allocate(module: ir.Module) -> ir.Function:
   b = _start(module, "take_block", ir.FunctionType(PTR, [PTR, I64]))
   heap, nbytes = b.function.args
   # The power of two that holds the block and its line, 128 or more.
@@ -66,7 +66,7 @@ def _mark(b: ir.IRBuilder, block: ir.Value, heap: ir.Value, power: ir.Value) -> 
   b.store(power, at(b, block, 8))
 
 
-def _emit_give(module: ir.Module) -> ir.Function:
+def _emit_free(module: ir.Module) -> ir.Function:
   b = _start(module, "give_block", ir.FunctionType(VOID, [PTR]))
   block = at(b, b.function.args[0], -_HEAD)
   heap, power = read(b, block, 0), read(b, block, 8, I64)

@@ -72,10 +72,10 @@ class DeviceCode(CommunicatingCode, HostCode):
 
   def _bases_exchanged(self) -> set[Any]:
     """Memory that other devices access may change while this one waits."""
-    return bases_seen(self)
+    return remotely_accessed_bases(self)
 
 
-def bases_seen(code: HostCode) -> set[Any]:
+def remotely_accessed_bases(code: HostCode) -> set[Any]:
   """The memory that other devices access."""
   assert code.whole is not None
   seen = [op.operands[0] for op in walk(code.whole) if op.name == "remote"]

@@ -134,7 +134,7 @@ class CommunicatingWarpgroups(remote_ops.CommunicatingCode, WarpgroupCode):
     self.statements = {**STATEMENTS, **remote_ops.REMOTE, "wait": _wait_atomically}
 
   def _bases_exchanged(self) -> set[Any]:
-    return super()._bases_exchanged() | remote_ops.bases_seen(self)
+    return super()._bases_exchanged() | remote_ops.remotely_accessed_bases(self)
 
 
 # --- ops ---------------------------------------------------------------------------------------------------------

@@ -300,7 +300,7 @@ class Block:
     return tuple(found)
 
 
-def seen_without_edges(body: TileBlock) -> set[Value]:
+def accessed_without_edges(body: TileBlock) -> set[Value]:
   """The refs that a body accesses, directly or through a view, in a way that edges cannot follow."""
   changed, used = written(body), users(body)
   found: set[Value] = set()
@@ -340,7 +340,7 @@ def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int
   mapping, body = kernel.mapping, kernel.body.body
   if len(parallel) == len(mapping.grid) or kernel.warpgroups > 1:
     return set()
-  without_edges, changed = seen_without_edges(body), written(body)
+  without_edges, changed = accessed_without_edges(body), written(body)
   refs = kernel.body.params[mapping.num_prefetch :]
   return {
     position

@@ -140,7 +140,7 @@ class Frame:
     bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(self.dynamic, args[self.count + 1 :])}
     self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
     self.number = threads.block_id(b)
-    self.report = Report() if effects.says_something(kernel.body.body) else None
+    self.report = Report() if effects.may_log(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
     self.profiler = None if profile is None else Profiler(b, profile)
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
@@ -231,7 +231,7 @@ class Frame:
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
     self.set_indices(code)
     prefetched = self.prefetched(code)
-    reshaped, written = blocks.seen_without_edges(body), blocks.written(body)
+    reshaped, written = blocks.accessed_without_edges(body), blocks.written(body)
     reshaped |= {body.params[num_prefetch + k] for k in self.last}
     if register_output is not None:
       reshaped.discard(register_output[0])  # the body reads registers, which have no edges

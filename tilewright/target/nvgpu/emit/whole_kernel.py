@@ -225,7 +225,7 @@ def _pipeline(
   inside = lambda m, index_map: always_inside(kernel.mapping.grid, m, index_map)
   problem = matmul_plans.problem_of(kernel, arch, inside, num_warps, cluster)
   plan = None if problem is None else matmul_plans.find(problem, wish)
-  if plan is None or effects.says_something(kernel.body.body) or not _honours(kernel, plan):
+  if plan is None or effects.may_log(kernel.body.body) or not _honours(kernel, plan):
     return None
   return plan
 

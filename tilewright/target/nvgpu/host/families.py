@@ -38,7 +38,7 @@ def to_llvm(launchers: Mapping[int, int], without: Mapping[int, str]) -> str:
   (frame,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
   with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
-    _tell(b, frame, list(dict.fromkeys(launchers.values())))
+    _fill_metadata(b, frame, list(dict.fromkeys(launchers.values())))
     b.ret(_NULL)
   api = read(b, frame, ffi.FRAME_API)
   number = device_number(b, frame, api)
@@ -52,7 +52,7 @@ def to_llvm(launchers: Mapping[int, int], without: Mapping[int, str]) -> str:
   return str(module)
 
 
-def _tell(b: ir.IRBuilder, frame: ir.Value, addresses: Sequence[int]) -> None:
+def _fill_metadata(b: ir.IRBuilder, frame: ir.Value, addresses: Sequence[int]) -> None:
   """What XLA asks of a handler when it is registered: the launchers answer, and a trait is one that all of them have."""
   place = at(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), TRAITS)
   traits: ir.Value = I32(-1)

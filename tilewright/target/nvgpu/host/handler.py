@@ -58,7 +58,7 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   (frame,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
   with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
-    _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
+    _fill_metadata(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
     b.ret(_NULL)
   blocks = launch.launched_blocks
   if blocks == 0:  # CUDA does not launch nothing
@@ -97,7 +97,7 @@ def _emit_instantiate(module: ir.Module, launch: Launch) -> None:
   (frame,) = function.args
   b = ir.IRBuilder(function.append_basic_block("entry"))
   with if_then(b, b.icmp_unsigned("!=", read(b, frame, ffi.FRAME_EXTENSION), _NULL), ends=True):
-    _tell(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
+    _fill_metadata(b, read(b, read(b, frame, ffi.FRAME_EXTENSION), ffi.METADATA_POINTER), launch)
     b.ret(_NULL)
   api, users = read(b, frame, ffi.FRAME_API), module.globals[USERS]
   b.atomic_rmw("add", users, i64(1), "seq_cst")
@@ -142,7 +142,7 @@ def _launch(
   return b.call(launcher, [config, function, params, _NULL])
 
 
-def _tell(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:
+def _fill_metadata(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:
   """Fill in what XLA asks of a handler when it is registered. One that waits for its kernel cannot be part of a command buffer."""
   major, minor = ffi.api_version()
   traits = _COMMAND_BUFFER if launch.report is None else 0

@@ -59,8 +59,7 @@ _RUN = 32  # elements of k that a lane takes at a time: sixteen bytes of 4-bit e
 _STAGES = 2  # one round of a warp in flight while one is multiplied
 _MAX_WARPS_ALONG_K = 8  # warps that split k; the others split n
 # Where half of a round or more is x, which all CTAs read, weights go straight to registers, and a warp waits for a round
-# before it asks for the next: on an H200, sixteen rows of 8192 take 14.3 us then and 14.6 without, thirteen 14.4 and 14.8, ten 14.2 and
-# 14.3, one 12.3 and 11.8.
+# before it requests the next (docs/benchmarks.md, "Choices of the GPU target").
 _STRAIGHT_TILES = 2
 _ELEMENTS = 512  # of w that a lane loads at a time, if it can: what is on its way hides the time that takes
 _APART = 4  # padding elements after each row of partial sums, so that lanes with different rows have no bank conflicts
@@ -126,8 +125,7 @@ def _is_transposed(code: BlockCode, v: Value) -> bool:
 
 
 def keeps_partial_sums(code: BlockCode, parts: Dot) -> bool:
-  """Whether `product` is worth it: where threads have more than one element each. On an H200, ten rows of 8192 take 14.43 us then and 14.68
-  if all sums are added up first, fourteen 14.86 and 14.98, sixteen 14.67 and 14.87, but eight 13.06 and 12.97, two 12.09 and 11.98."""
+  """Whether `product` is worth it: where threads have more than one element each (docs/benchmarks.md, "Choices of the GPU target")."""
   return len(parts.ms) == len(parts.ns) == 1 and parts.dtype == np.float32 and parts.m * parts.n > code.num_threads
 
 

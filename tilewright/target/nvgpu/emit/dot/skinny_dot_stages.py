@@ -186,10 +186,9 @@ def memory_of(code: Any, v: Value) -> View | None:
 class Stages:
   """The stages of a warp, used in turn: while it multiplies what lies in one, the others are filled.
 
-  The next part is asked for before the warp waits for the one it multiplies; or after that, where some tiles go straight to registers:
-  then less is on its way, and the first part arrives sooner. What goes to registers is asked for last, and in the midst of a round. On an
-  H200, nine rows of 8192 take 14.41 us then and 14.57 where ptxas chooses the place, thirteen 14.59 and 14.80, sixteen 14.41 and 14.53;
-  asked for before all else, sixteen take 14.78 where they take 14.54 otherwise.
+  The next part is requested before the warp waits for the one it multiplies; or after that, where some tiles go straight to registers:
+  then less is in flight, and the first part arrives sooner. What goes to registers is requested last, and midway through a round
+  (docs/benchmarks.md, "Choices of the GPU target").
   """
 
   def __init__(
@@ -212,7 +211,7 @@ class Stages:
       self.pieces[v] = LanePieces(code, view, block, first, rows, count, _known)
     self.nbytes = stage_bytes([block for block, _ in blocks.values()])
     total = code.num_threads // WARP * count * self.nbytes
-    # Copies of lines to lines: on an H200, sixteen rows take 22 us where stages begin 32 bytes after a multiple of 128, and else 14.
+    # Stages begin at lines of 128 bytes, as what is copied does: otherwise copies take much longer.
     self.memory = code.own_buffer(total) or code.allocate((total,), np.uint8)
     b = self.b
     warp = b.udiv(code.thread, I32(WARP))

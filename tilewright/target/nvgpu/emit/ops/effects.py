@@ -30,7 +30,7 @@ _UNROLLED = 64  # semaphores that are set to zero one by one
 _NAP = 1_000_000  # nanoseconds that one instruction may sleep at most
 
 
-def says_something(block: Block) -> bool:
+def may_log(block: Block) -> bool:
   """Whether a body may print or fail, so that it needs a log."""
   return any(op.name in _SAYING for op in walk(block))
 

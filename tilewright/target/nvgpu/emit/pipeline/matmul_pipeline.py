@@ -438,7 +438,7 @@ def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: rin
     parts = max(1, len(work) - 1)
     for turn, (n, i) in enumerate(work):
       if plan.blocks and turn < parts:
-        rounds.ask(later, (turn, parts), is_last=turn == parts - 1)
+        rounds.request(later, (turn, parts), is_last=turn == parts - 1)
       number = b.add(b.mul(b.trunc(step, I32), I32(plan.slices)), I32(n))
       if turn == 0 or work[turn - 1][0] != n:
         with code.span("wait", "an empty stage"):

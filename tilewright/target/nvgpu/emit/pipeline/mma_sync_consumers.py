@@ -47,11 +47,11 @@ class Products:
     """The accumulators of a lane, with the product of a step added."""
     for n in range(self.plan.slices):
       further, later = divmod(n + self.plan.ahead, self.plan.slices)
-      self._ask_ahead(add(self.code.b, step, further), later)
+      self._load_ahead(add(self.code.b, step, further), later)
       values = self._multiply(values)
     return values
 
-  def _ask_ahead(self, step: ir.Value, n: int) -> None:
+  def _load_ahead(self, step: ir.Value, n: int) -> None:
     b, turn = self.code.b, self.stage_loads.take()
     is_left = b.icmp_signed("<", step, i64(self.plan.contraction.num_steps))
     with if_then(b, b.and_(self._is_first(), is_left)):

@@ -36,9 +36,9 @@ class Rounds:
   def begin(self, first: Any, *more: Any) -> None:
     """Ask for the first rounds; `more` is for the very first."""
     for ahead in range(self.stages - 1):
-      self.ask(first + ahead if isinstance(first, int) else self.b.add(first, i64(ahead)), *(() if ahead else more))
+      self.request(first + ahead if isinstance(first, int) else self.b.add(first, i64(ahead)), *(() if ahead else more))
 
-  def ask(self, number: Any, *more: Any, is_last: bool = True) -> None:
+  def request(self, number: Any, *more: Any, is_last: bool = True) -> None:
     """Start the copies of a round, if there is one; `is_last` if no more of them follow."""
     if not isinstance(number, int) or not isinstance(self.end, int):
       with if_then(self.b, self.b.icmp_signed("<", number, i64(self.end))):
@@ -63,4 +63,4 @@ class Rounds:
 
   def enter(self, step: ir.Value) -> None:
     self.wait(step)
-    self.ask(self.later(step))
+    self.request(self.later(step))

@@ -119,7 +119,7 @@ class Ring:
     """Issue the copies of a step's blocks, at the current indices, as a warpgroup: TMA copies by one thread, the others by all."""
     b, barrier = self.b, self.barrier(turn)
     with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
-      self._ask(frame, code, turn, step)
+      self._issue_copies(frame, code, turn, step)
     if self.sources.padded:
       mbarrier.wait(b, self.free(turn), b.xor(turn.parity, I32(1)))
     for padded in self.sources.padded:
@@ -129,7 +129,7 @@ class Ring:
     if self.sources.padded:
       cp_async.arrive(b, barrier)
 
-  def _ask(self, frame: Frame, code: BlockCode, turn: StageUse, step: ir.Value) -> None:
+  def _issue_copies(self, frame: Frame, code: BlockCode, turn: StageUse, step: ir.Value) -> None:
     """Issue the TMA copies of a step's blocks, and those for several steps where it is the first of them."""
     b, barrier, own = self.b, self.barrier(turn), self.sources
     begins = {
@@ -305,9 +305,9 @@ class Products:
         values = self._multiply(left, place, values, part)
         values = wgmma.wait(b, values, int(runs))
         if plan.leaves_running and part == 0 and not (is_first and n == 0):
-          warp_specialized.give_back(code, self.stages, self.given.take())
+          warp_specialized.release_stage(code, self.stages, self.given.take())
         if is_done and not runs:
-          warp_specialized.give_back(code, self.stages, self.given.take())
+          warp_specialized.release_stage(code, self.stages, self.given.take())
     self.ring.done(own)
     return values
 

@@ -120,7 +120,7 @@ def _staged(kernel: NativeKernel, position: int, dims: tuple[int, ...]) -> Padde
     return None
   if kernel.mapping.num_prefetch + position in {into for into, _ in kernel.input_output_aliases}:
     return None
-  if param in blocks.seen_without_edges(kernel.body.body) or given_layout(param.ref) is not None:
+  if param in blocks.accessed_without_edges(kernel.body.body) or given_layout(param.ref) is not None:
     return None
   return staged_blocks.padded(kernel, position)
 
@@ -186,7 +186,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align, name) if plan.inputs else None
   held = [(block, code.own_buffer(block.nbytes, plan.align, f"block of {origin(block)}")) for block in plan.held]
   stage_loads = tma_stages.StageLoads.of(frame, code, plan.inputs, plan.held, count) if plan.inputs else None
-  by_threads = [block for block in (*plan.inputs, *plan.held) if stage_loads is None or not stage_loads.brings(block)]
+  by_threads = [block for block in (*plan.inputs, *plan.held) if stage_loads is None or not stage_loads.copies(block)]
   for block, stages in (*((own, count) for own in plan.inputs), *((own, 1) for own, _ in held)):
     engine = CP_ASYNC if block in by_threads else TMA
     code.staged.append(Staged(origin(block), engine, stages, block.nbytes))

@@ -93,7 +93,7 @@ class StageLoads:
     barriers = code.own_buffer(_BARRIER_BYTES * stages)
     return None if barriers is None else cls(frame, code, maps, stages, address(code.b, barriers))
 
-  def brings(self, block: StagedBlock) -> bool:
+  def copies(self, block: StagedBlock) -> bool:
     return block.position in self.maps
 
   def _one_thread(self) -> Any:
@@ -108,7 +108,7 @@ class StageLoads:
 
   def load_stage(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]]) -> None:
     """Issue the TMA copies among some blocks, at the current indices, to their addresses (i32), to arrive before a step."""
-    own = [(block, to) for block, to in blocks if self.brings(block)]
+    own = [(block, to) for block, to in blocks if self.copies(block)]
     with self._one_thread(), self.code.scope():
       barrier, _ = self._turn(step)
       mbarrier.expect(self.code.b, barrier, sum(block.nbytes for block, _ in own))

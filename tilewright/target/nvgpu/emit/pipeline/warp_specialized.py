@@ -42,11 +42,11 @@ def consume(
       values = wgmma.multiply(b, plan.contraction.kind, n, values, left, right, transposed)
     wgmma.commit(b)
     values = wgmma.wait(b, values, pending)
-  give_back(code, stages, b.sub(step, I32(pending)), rank)
+  release_stage(code, stages, b.sub(step, I32(pending)), rank)
   return values
 
 
-def give_back(code: Any, stages: Stages, number: Number, rank: ir.Value | None = None) -> None:
+def release_stage(code: Any, stages: Stages, number: Number, rank: ir.Value | None = None) -> None:
   """Release a stage that the calling warpgroup has multiplied, to all CTAs of a cluster that share it; no-op before the first stage."""
   b, plan = code.b, stages.plan
   gives = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))

@@ -81,10 +81,10 @@ def _given(system: System, ref: Value) -> None:
   if system.op is None:  # what stands where the kernel is called is told by the first use
     system.op = next(iter(system.users.get(ref, [])), None)
   if shared is not None and given is not None:
-    system.say(Hint(shared, given))
+    system.require(Hint(shared, given))
   if held is not None and hints.is_accumulator(ref.type):
     options = tuple((own,) for own in hints.accumulators(held.shape, system.arch, system.num_warps))
-    system.say(OneOf((held,), options, f"{held} must be laid out as tensor cores add up products"))
+    system.require(OneOf((held,), options, f"{held} must be laid out as tensor cores add up products"))
 
 
 def constrain(system: System, block: Block) -> None:
@@ -103,7 +103,7 @@ def _elementwise(system: System, op: Op) -> None:
   result = system.of(op.result)
   if result is None:
     return
-  system.say(Work(result, system.weight))
+  system.require(Work(result, system.weight))
   for i in range(len(op.operands)):
     system.link_elementwise(op, i, result)
 
@@ -115,7 +115,7 @@ def _broadcast(system: System, op: Op) -> None:
     return
   wanted = system.use(op, 0)
   system.link(op, 0, wanted)
-  system.say(Broadcast(wanted, result, tuple(op.attrs["dims"])))
+  system.require(Broadcast(wanted, result, tuple(op.attrs["dims"])))
 
 
 @rule("reshape")
@@ -127,7 +127,7 @@ def _reshape(system: System, op: Op) -> None:
   if not _has_layouts(system, wanted, result):
     return _moved(system, op)
   system.link(op, 0, wanted)
-  system.say(Reshaped(wanted, result))
+  system.require(Reshaped(wanted, result))
 
 
 def _has_layouts(system: System, operand: Variable, result: Variable) -> bool:
@@ -153,7 +153,7 @@ def _transpose(system: System, op: Op) -> None:
     return
   wanted = system.use(op, 0)
   system.link(op, 0, wanted)
-  system.say(Transposed(wanted, result, tuple(op.attrs["permutation"])))
+  system.require(Transposed(wanted, result, tuple(op.attrs["permutation"])))
 
 
 @rule("layout_cast")
@@ -173,7 +173,7 @@ def _layout_cast(system: System, op: Op) -> None:
       f"layout_cast at {op.loc or '?'}: the layout gives each thread {given.num_registers} elements, but a tile in registers has at most "
       f"{system.max_registers} in a thread: use more warps, or cast smaller tiles"
     )
-  system.say(Hint(result, given))
+  system.require(Hint(result, given))
   system.link(op, 0, result)
 
 
@@ -185,9 +185,9 @@ def _reduce(system: System, op: Op) -> None:
   axes = tuple(op.attrs["axes"]) if op.name == "reduce" else (op.attrs["axis"],)
   wanted = system.use(op, 0)
   system.link(op, 0, wanted)
-  system.say(Reduces(wanted, axes, system.weight))
+  system.require(Reduces(wanted, axes, system.weight))
   if result is not None:
-    system.say(Reduced(wanted, result, axes))
+    system.require(Reduced(wanted, result, axes))
 
 
 @rule("cumulative")
@@ -195,7 +195,7 @@ def _cumulative(system: System, op: Op) -> None:
   result = system.of(op.result)
   if result is not None:
     system.link(op, 0, result)
-    system.say(Reduces(result, (op.attrs["axis"],), system.weight))
+    system.require(Reduces(result, (op.attrs["axis"],), system.weight))
 
 
 @rule("dynamic_update_slice")
@@ -214,7 +214,7 @@ def _slice(system: System, op: Op) -> None:
     return _moved(system, op)
   wanted = system.use(op, 0)
   system.link(op, 0, wanted)
-  system.say(PartOf(wanted, part, tuple(op.attrs["starts"]), system.weight))
+  system.require(PartOf(wanted, part, tuple(op.attrs["starts"]), system.weight))
 
 
 @rule("concatenate")
@@ -226,7 +226,7 @@ def _concatenate(system: System, op: Op) -> None:
       wanted = system.use(op, i)
       system.link(op, i, wanted)
       starts = tuple(start if a == axis else 0 for a in range(len(whole.shape)))
-      system.say(PartOf(whole, wanted, starts, system.weight))
+      system.require(PartOf(whole, wanted, starts, system.weight))
     start += value.tile.shape[axis]
 
 
@@ -246,7 +246,7 @@ def _any_layout(system: System, op: Op, i: int) -> None:
   if own is not None:
     system.uses[op, i] = own
     if op.operands[i] not in system.free:
-      system.say(Work(own, system.weight))
+      system.require(Work(own, system.weight))
 
 
 # --- memory ------------------------------------------------------------------------------------------------------
@@ -258,15 +258,15 @@ def _memory(system: System, op: Op, tile: Variable, strides: tuple[int, ...]) ->
   given = hints.layout_in_stack(op.operands[0])
   if given is not None and given.shape == tile.shape:
     part = system.part(op.operands[0])
-    system.say(Hint(part, given))
-    system.say(SharedAccess(tile, part, system.weight))
+    system.require(Hint(part, given))
+    system.require(SharedAccess(tile, part, system.weight))
   elif shared is not None and shared.shape == tile.shape:
-    system.say(SharedAccess(tile, shared, system.weight))
+    system.require(SharedAccess(tile, shared, system.weight))
   elif shared is None:
     system.strides.setdefault(tile, strides)
-    system.say(MemoryAccess(tile, strides, system.weight))
+    system.require(MemoryAccess(tile, strides, system.weight))
   else:  # a window of a shared ref that is no ref of its own
-    system.say(Work(tile, system.weight))
+    system.require(Work(tile, system.weight))
 
 
 def _window_strides(op: Op) -> tuple[int, ...]:
@@ -282,7 +282,7 @@ def _load(system: System, op: Op) -> None:
     return
   held = system.held(op.operands[0])
   if held is not None:
-    system.say(Equal(held, result))
+    system.require(Equal(held, result))
     return
   _memory(system, op, result, op.operands[0].ref.strides if op.name == "load" else _window_strides(op))
 
@@ -308,7 +308,7 @@ def _mma(system: System, op: Op) -> None:
   held, product = system.held(op.operands[0]), system.of(op.operands[1])
   assert held is not None and product is not None
   system.uses[op, 1] = held
-  system.say(Equal(product, held))
+  system.require(Equal(product, held))
 
 
 @rule("gather_load")
@@ -317,7 +317,7 @@ def _gather(system: System, op: Op) -> None:
   result = system.of(op.result)
   if result is None:
     return
-  system.say(Work(result, system.weight))
+  system.require(Work(result, system.weight))
   for i in range(1, len(op.operands)):
     _position(system, op, i, result)
 
@@ -337,7 +337,7 @@ def _scatter(system: System, op: Op) -> None:
   wanted = system.of(op.operands[1])
   if wanted is None:
     return
-  system.say(Work(wanted, system.weight))
+  system.require(Work(wanted, system.weight))
   for i in range(1, len(op.operands)):
     _position(system, op, i, wanted)
 
@@ -354,10 +354,10 @@ def _filled_by_copies(system: System, ref: Value) -> None:
   if system.is_plain or shared is None or not shared.shape or shared.shape[-1] * shared.bits // 8 % 16:
     return
   if system.arch.has_tma:
-    system.say(TmaTransferable(shared))
+    system.require(TmaTransferable(shared))
   else:
     rows = tuple((shared_tiled(shared.shape, None, shared.bits, swizzle),) for swizzle in SWIZZLES)
-    system.say(OneOf((shared,), rows, f"{shared} must be transferable by cp.async, in pieces of 16 bytes of a row"))
+    system.require(OneOf((shared,), rows, f"{shared} must be transferable by cp.async, in pieces of 16 bytes of a row"))
 
 
 @rule("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
@@ -369,13 +369,13 @@ def _view(system: System, op: Op) -> None:
   if base is None or view is None:
     return
   if base.shape == view.shape and base.bits == view.bits and op.name in ("bitcast_ref", "subview"):
-    system.say(Equal(base, view))
+    system.require(Equal(base, view))
     return
   if op.name == "transpose_ref" and system.is_plain:
-    system.say(Transposed(base, view, tuple(op.attrs["permutation"])))
+    system.require(Transposed(base, view, tuple(op.attrs["permutation"])))
     return
   if op.name == "subview" and _takes_one(op):
-    system.say(Stacked(base, view))
+    system.require(Stacked(base, view))
     return
   for ref in (op.operands[0], op.result):
     _row_by_row(system, ref)
@@ -389,7 +389,7 @@ def _row_by_row(system: System, ref: Value) -> None:
   shared = system.shared(ref)
   if shared is not None and shared.shape:
     rows = shared_tiled(shared.shape, None, shared.bits)
-    system.say(OneOf((shared,), ((rows,),), f"{shared} must lie row by row, without transforms"))
+    system.require(OneOf((shared,), ((rows,),), f"{shared} must lie row by row, without transforms"))
 
 
 def _takes_one(op: Op) -> bool:
@@ -411,7 +411,7 @@ def _carry(system: System, op: Op, i: int, param: Value, result: Value | None) -
   system.link(op, i, own)
   after = system.of(result) if result is not None else None
   if after is not None:
-    system.say(Equal(own, after))
+    system.require(Equal(own, after))
 
 
 def _inside(system: System, op: Op, block: Block, into: list[Value], loop: bool) -> None:
@@ -425,7 +425,7 @@ def _inside(system: System, op: Op, block: Block, into: list[Value], loop: bool)
     system.op = block.ops[-1]
     system.uses[block.ops[-1], i] = wanted
     if value not in system.free and own != wanted:
-      system.say(RelayoutAllowed(own, wanted, system.weight))
+      system.require(RelayoutAllowed(own, wanted, system.weight))
   system.depth -= loop
   system.op = op
 
@@ -445,7 +445,7 @@ def _while(system: System, op: Op) -> None:
     _carry(system, op, i, param, result)
     tested, own = system.of(condition.params[i]), system.of(param)
     if tested is not None and own is not None:
-      system.say(Equal(tested, own))
+      system.require(Equal(tested, own))
   _inside(system, op, condition, [], True)
   _inside(system, op, body, body.params, True)
 

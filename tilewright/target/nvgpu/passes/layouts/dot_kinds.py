@@ -48,15 +48,15 @@ def dot(system: System, op: Op) -> None:
         found += [(kind, option, price) for option in options if option[2].num_registers <= system.max_registers]  # type: ignore[union-attr]
   if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply
     found = [own for own in found if own[0] == WGMMA] or found
-    return _say(system, op, (lhs, rhs, result), found)
+    return _require(system, op, (lhs, rhs, result), found)
   rows = tuple(shared_tiled(v.shape, None, v.bits) for v in (lhs, rhs))
   for whole_rows in (False, True):
     blocked = blocked_for(result.shape, system.num_warps, max(128 // result.bits, 1), whole_rows=whole_rows)
     found.append((FMA, (*rows, blocked), _QUARTERS * work // FMA_RATE))
-  _say(system, op, (lhs, rhs, result), found)
+  _require(system, op, (lhs, rhs, result), found)
 
 
-def _say(
+def _require(
   system: System, op: Op, over: tuple[Variable, Variable, Variable], found: list[tuple[str, tuple[Place, ...], int]]
 ) -> None:
   """The operands and the result of a product lie in one of these ways."""
@@ -69,7 +69,7 @@ def _say(
   meaning = f"{lhs}, {rhs} and {result} must be those of {' or '.join(dict.fromkeys(kinds.values()))}"
   constraint = OneOf(over, tuple(kinds), meaning, tuple(prices.values()))
   system.dots[op] = constraint, tuple(kinds.values())
-  system.say(constraint)
+  system.require(constraint)
 
 
 def _scalar_result(system: System, op: Op) -> None:
@@ -93,8 +93,8 @@ def _operand(system: System, op: Op, i: int) -> Variable:
     start = wanted
     if permutation != tuple(range(len(permutation))):
       start = system.use(op, i, source.tile.shape, "stored")
-      system.say(Transposed(start, wanted, permutation))
-    system.say(SharedAccess(start, shared, system.weight))
+      system.require(Transposed(start, wanted, permutation))
+    system.require(SharedAccess(start, shared, system.weight))
   else:
     system.link(op, i, wanted)
   if not is_matrix(op):
@@ -104,7 +104,7 @@ def _operand(system: System, op: Op, i: int) -> Variable:
   if contracted == place:
     return wanted
   matrix = system.use(op, i, tuple(reversed(wanted.shape)), "matrix")
-  system.say(Transposed(wanted, matrix, (1, 0)))
+  system.require(Transposed(wanted, matrix, (1, 0)))
   return matrix
 
 

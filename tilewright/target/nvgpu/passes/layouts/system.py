@@ -76,7 +76,7 @@ class System:
   def weight(self) -> int:
     return _LOOP ** min(self.depth, _DEEPEST)
 
-  def say(self, constraint: Constraint) -> None:
+  def require(self, constraint: Constraint) -> None:
     """Record a constraint of the present op."""
     loc, name = (self.op.loc, self.op.name) if self.op is not None else ("", "")
     self.constraints.append(Located(constraint, loc, name))
@@ -137,7 +137,7 @@ class System:
       return
     self.uses[op, i] = wanted
     if value not in self.free and own != wanted:
-      self.say(RelayoutAllowed(own, wanted, self.weight))
+      self.require(RelayoutAllowed(own, wanted, self.weight))
 
   def link_elementwise(self, op: Op, i: int, wanted: Variable) -> None:
     """The same between elementwise ops, which form one region in one layout."""
@@ -146,7 +146,7 @@ class System:
     owner = value.owner
     if own is not None and value not in self.free and isinstance(owner, Op) and owner.name in ELEMENTWISE:
       self.uses[op, i] = wanted
-      self.say(Equal(own, wanted))
+      self.require(Equal(own, wanted))
     else:
       self.link(op, i, wanted)
 
