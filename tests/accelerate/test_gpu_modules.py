@@ -12,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.accelerate import test_accelerate, test_attention_spellings
 from tests.accelerate.gpu_model import GpuModel
-from tests.support import ptxas_marks
+from tests.support import accelerated_programs, attention_spellings, ptxas_marks
 from tilewright.accelerate import graph, program
 from tilewright.hlo import parse
 from tilewright.runtime import ptxas
@@ -93,11 +92,11 @@ def with_derivative(f):
 def projected(x, w, o):
   """Attention of operands that products make: their layouts are XLA's choice."""
   q, k, v = ((x @ w[i]).reshape(*x.shape[:-1], 2, 16) for i in range(3))
-  s = test_attention_spellings.causal(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 4)
+  s = attention_spellings.causal(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 4)
   return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(s), v).reshape(x.shape) @ o
 
 
-SPELLINGS = test_attention_spellings.CASES
+SPELLINGS = attention_spellings.CASES
 PROJECTED = (projected, ((2, 24, 32), (3, 32, 32), (32, 32)))
 ATTENTIONS = {
   "of products, before layouts": (*PROJECTED, "bfloat16", BEFORE),
@@ -123,7 +122,7 @@ def test_attention_and_its_derivative(name, gpu, monkeypatch):
 @pytest.mark.parametrize("precision", ["default", "highest"])
 def test_float32_is_multiplied_as_the_program_says(precision, gpu, monkeypatch):
   """XLA's tensor cores round float32 by default, and are fast; where all bits are wanted, the library's kernels have them too."""
-  f = test_attention_spellings.scaled_queries
+  f = attention_spellings.scaled_queries
   args = [normal(24, 16), normal(40, 16), normal(40, 16)]
   with jax.default_matmul_precision(precision):
     plain, ours, taken, _ = both(gpu, monkeypatch, f, args, CHOSEN)
@@ -136,7 +135,7 @@ def layers(x, w):
 
   def block(x, w):
     q, k, v = ((x @ w[i]).reshape(1, 16, 2, 16) for i in range(3))
-    s = test_attention_spellings.causal(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 4)
+    s = attention_spellings.causal(jnp.einsum("bqhd,bkhd->bhqk", q, k) / 4)
     h = x + jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(s), v).reshape(x.shape)
     return h * jax.lax.rsqrt((h * h).mean(-1, keepdims=True) + jnp.asarray(1e-3, h.dtype))
 
@@ -174,15 +173,15 @@ def _loses_its_aliases(call):
 
 
 ROWS = {
-  **{name: test_accelerate.PROGRAMS[name] for name in ("softmax, derivative", "layer norm", "transposed")},
-  "cross entropy, derivative": test_accelerate.PROGRAMS["cross entropy, derivative"],
+  **{name: accelerated_programs.PROGRAMS[name] for name in ("softmax, derivative", "layer norm", "transposed")},
+  "cross entropy, derivative": accelerated_programs.PROGRAMS["cross entropy, derivative"],
   "several results": (
     lambda x: (jax.nn.softmax(x), x.max(-1), jax.nn.logsumexp(x, -1)),
-    (test_accelerate.X,),
+    (accelerated_programs.X,),
   ),
   "rows of a loop": (
     lambda xs: jax.lax.map(lambda x: jax.nn.softmax(x * 2), xs),
-    (test_accelerate.X.reshape(4, 6, 40),),
+    (accelerated_programs.X.reshape(4, 6, 40),),
   ),
 }
 
