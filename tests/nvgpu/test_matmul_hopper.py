@@ -14,11 +14,11 @@ from gpu_programs import S, natives
 
 from tests.support.ptxas_marks import needs_ptxas
 from tilewright import ops
-from tilewright.ops import calling, spaces
+from tilewright.ops import calling, matmul_gpu, spaces
 from tilewright.ops.matmul_hopper import Tiles, product, tiles_of
 from tilewright.ops.tiling import MatmulBlocks
 from tilewright.pallas import mosaic_gpu as plgpu
-from tilewright.pallas import nvgpu
+from tilewright.pallas import nvgpu, targets
 
 BF16, F16, F32 = jnp.bfloat16, jnp.float16, jnp.float32
 EVERY_WAY = [(x, y) for x in (False, True) for y in (False, True)]
@@ -121,6 +121,7 @@ def by_hand(monkeypatch):
   config = dict(block_m=128, block_n=128, block_k=64, splits=1, cluster=0, by_hand=1)
   monkeypatch.setattr(calling, "platform", lambda: "gpu")
   monkeypatch.setattr(spaces.MATMUL_GPU, "choose", lambda **facts: config)
+  monkeypatch.setattr(targets, "is_for_hopper", lambda platform: True)
 
 
 @pytest.mark.parametrize("transposed", EVERY_WAY)
@@ -140,13 +141,44 @@ def test_the_op_and_its_derivatives(by_hand, transposed):
     assert_close(one, expected.T if turned else expected, size.T if turned else size, depth, BF16)
 
 
-def test_the_op_with_batches_an_activation_and_rows_of_any_length(by_hand):
-  x, y = normal(3, 40, 51, dtype=F16, seed=0), normal(3, 51, 65, dtype=F16, seed=1)
+@pytest.mark.parametrize("shape, columns", [((40, 51), 65), ((8, 5, 64), 64)])
+def test_the_op_with_an_activation_and_rows_of_any_length(by_hand, shape, columns):
+  x, y = normal(*shape, dtype=F16, seed=0), normal(shape[-1], columns, dtype=F16, seed=1)
   found = jax.jit(functools.partial(ops.matmul, activation="relu", out_dtype=F32))(x, y)
-  for one, a, b in zip(found, x, y):
-    wanted, sizes = in_float64(a, b)
-    assert_close(one, np.maximum(wanted, 0), sizes, 51, F32)
-  assert "matmul_hopper" in str(jax.make_jaxpr(ops.matmul)(x, y))
+  wanted, sizes = in_float64(x.reshape(-1, shape[-1]), y)
+  assert found.shape == (*shape[:-1], columns)
+  assert_close(found.reshape(wanted.shape), np.maximum(wanted, 0), sizes, shape[-1], F32)
+
+
+def test_the_kernel_is_for_native_code_on_hopper_gpus_only(by_hand, monkeypatch):
+  called = []
+  monkeypatch.setattr(matmul_gpu.ByHand, "__call__", lambda self, x, y: called.append(self) or x @ y)
+  x, y = operands(64, 64, 64, BF16)
+  jax.jit(ops.matmul)(x, y)
+  assert len(called) == 1
+  # Programs that are exported, derivatives of derivatives, and kernels that are transformed
+  assert b"callback" not in jax.export.export(jax.jit(ops.matmul))(x, y).mlir_module_serialized
+  jax.jit(jax.vmap(ops.matmul))(x[None], y[None])
+  assert len(called) == 1
+  monkeypatch.setattr(targets, "is_for_hopper", lambda platform: False)
+  jax.jit(lambda x, y: ops.matmul(x, y) + 1)(x, y)
+  assert len(called) == 1
+
+
+def test_derivatives_of_any_order(by_hand):
+  x, y = operands(16, 24, 32, BF16)
+  loss = lambda x: jnp.sum(jnp.sin(ops.matmul(x, y).astype(F32)))
+  exact = lambda x: jnp.sum(jnp.sin(jnp.dot(x, y.astype(F32), precision="highest")))
+  second = lambda f: lambda x: jnp.sum(jax.grad(f)(x).astype(F32) ** 2)
+  found, wanted = jax.grad(second(loss))(x), jax.grad(second(exact))(x.astype(F32))
+  # A few roundings to bfloat16, of numbers not larger than what they are added up to.
+  assert float(jnp.abs(found - wanted).max()) <= 8 * float(jnp.finfo(BF16).eps) * float(jnp.abs(wanted).max())
+
+
+def test_reports_show_the_kernel_that_runs(by_hand):
+  x, y = operands(128, 128, 64, BF16)
+  reports = nvgpu.report(ops.matmul, x, y, archs=["sm_80", "sm_90a"], assemble=False)
+  assert [(r.arch, r.kernel) for r in reports] == [("sm_80", "matmul"), ("sm_90a", "matmul_hopper")]
 
 
 # --- what is emitted ---------------------------------------------------------------------------------------------

@@ -300,10 +300,7 @@ def attention_forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> t
     return jnp.zeros((*q.shape[:-1], v.shape[-1]), q.dtype), (q, k, v, None, None)
   forward = _forward_call
   if plan.execution.on_gpu:
-    if plan.by_hand:
-      from tilewright.ops.attention_hopper import forward
-    else:
-      from tilewright.ops.attention_gpu import forward
+    from tilewright.ops.attention_gpu import forward
   out, lse = forward(plan, q, k, v)
   out = out.reshape(*q.shape[:-1], v.shape[-1])
   return out, (q, k, v, out, lse)

@@ -26,6 +26,7 @@ import numpy as np
 from tilewright import pallas as pl
 from tilewright.ops.attention import NEVER, Plan, contract, masked, valid_rows
 from tilewright.ops.rowwise import as_rows
+from tilewright.pallas.call import with_form_for_hopper
 
 LOG2E = math.log2(math.e)
 _SCALES = (1e-6, 1e6)  # within which NEVER neither overflows nor comes near a score
@@ -215,7 +216,7 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
       lse_ref[...] = jnp.where(alive, m * factor + jnp.log(l) * LOG2E, -NEVER)[:, 0]
 
   f32 = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
-  return pl.pallas_call(
+  call = pl.pallas_call(
     kernel,
     out_shape=(jax.ShapeDtypeStruct((heads, queries, value_depth), q.dtype), f32(heads, queries)),
     grid=(grid.blocks, heads, steps),
@@ -224,4 +225,18 @@ def forward(plan: Plan, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.A
     scratch_shapes=[f32(block_q, 1), f32(block_q, 1), f32(block_q, value_depth)],
     name="attention",
     **plan.forward_how.options("parallel", "parallel", "arbitrary"),
-  )(q, k, v)
+  )
+  with with_form_for_hopper(ByHand(plan) if plan.by_hand else None):
+    return call(q, k, v)
+
+
+@dataclasses.dataclass(frozen=True)
+class ByHand:
+  """Attention by the kernel of `attention_hopper`, of operands as `forward` gives them to its kernel."""
+
+  plan: Plan
+
+  def __call__(self, q: jax.Array, k: jax.Array, v: jax.Array) -> tuple[jax.Array, jax.Array]:
+    from tilewright.ops import attention_hopper
+
+    return attention_hopper.forward(self.plan, q[None], k[None], v[None])

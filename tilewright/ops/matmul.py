@@ -25,6 +25,7 @@ from tilewright.ops.calling import Execution
 from tilewright.ops.result_shape import reshaped
 from tilewright.ops.rowwise import as_rows, elementwise
 from tilewright.ops.tiling import MatmulBlocks
+from tilewright.pallas.call import with_form_for_hopper
 from tilewright.runtime import jit
 from tilewright.runtime.user_line import names_line
 
@@ -200,6 +201,7 @@ def blocked(
   sizes: tuple[int, int, int],
   blocks: MatmulBlocks,
   splits: int = 1,
+  on_hopper: Callable[..., jax.Array] | None = None,
 ) -> jax.Array:
   """The kernel, for a product of sizes (m, n, k); the arrays may have more, if that is zero along k.
 
@@ -271,7 +273,7 @@ def blocked(
   of_result = spec((bm, bn), lambda i, j, l: (i, j))
   of_parts = pl.BlockSpec((None, bm, bn), lambda s, i, j, l: (s, i, j))
   front, parallel = ((), ()) if splits == 1 else ((splits,), ("parallel",))
-  return pl.pallas_call(
+  call = pl.pallas_call(
     kernel,
     out_shape=jax.ShapeDtypeStruct((*front, m, n), out_dtype),
     grid=(*front, pl.cdiv(m, bm), pl.cdiv(n, bn), steps),
@@ -284,7 +286,9 @@ def blocked(
     scratch_shapes=[] if in_place or steps == 1 else [jax.ShapeDtypeStruct((bm, bn), accumulator)],
     name="matmul",
     **plan.execution.options(*parallel, "parallel", "parallel", "arbitrary"),
-  )(x, y, *biases, *factors)
+  )
+  with with_form_for_hopper(on_hopper):
+    return call(x, y, *biases, *factors)
 
 
 # --- derivatives -------------------------------------------------------------------------------------------------

@@ -40,6 +40,26 @@ class Cut:
   turns_y: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class ByHand:
+  """A product by the kernel of `matmul_hopper`, of operands as `matmul.blocked` gives them to its kernel."""
+
+  plan: Plan
+  tiles: matmul_hopper.Tiles
+  sizes: tuple[int, int, int]
+  has_bias: bool
+  has_factor: bool
+
+  def __call__(self, x: jax.Array, y: jax.Array, *others: jax.Array) -> jax.Array:
+    from tilewright.ops.matmul import finished
+
+    plan = self.plan
+    bias = others[0][0] if self.has_bias else None
+    factor = others[-1] if self.has_factor else None
+    finish, transposed = functools.partial(finished, plan), (plan.transpose_x, plan.transpose_y)
+    return matmul_hopper.product(self.tiles, x, y, bias, factor, finish, plan.out_dtype, transposed, self.sizes)
+
+
 def may_be_tf32(plan: Plan) -> bool:
   """Whether float32 operands may be rounded to tf32, and no other algorithm is requested."""
   given = plan.precision if isinstance(plan.precision, tuple) else (plan.precision,)
@@ -79,13 +99,10 @@ def call(
   )
   x, y = in_whole_rows(x), in_whole_rows(y)
   product = cut.product
-  if product.by_hand:
-    finish = functools.partial(finished, plan)
-    transposed = (plan.transpose_x, plan.transpose_y)
-    tiles = matmul_hopper.tiles_of(product.blocks, x.dtype.itemsize)
-    return matmul_hopper.product(tiles, x, y, bias, factor, finish, plan.out_dtype, transposed, (m, n, k))
   if product.splits == 1:
-    return blocked(plan, x, y, bias, factor, (m, n, k), product.blocks)
+    tiles = matmul_hopper.tiles_of(product.blocks, x.dtype.itemsize) if product.by_hand else None
+    by_hand = None if tiles is None else ByHand(plan, tiles, (m, n, k), bias is not None, factor is not None)
+    return blocked(plan, x, y, bias, factor, (m, n, k), product.blocks, on_hopper=by_hand)
   parts = blocked(plan, x, y, None, None, (m, n, k), product.blocks, product.splits)
   return finished(plan, jnp.sum(parts, axis=0), bias, factor)
 

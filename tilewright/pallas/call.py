@@ -6,11 +6,13 @@ rewrite the kernel. The target selected by `interpret` and the compiler paramete
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -123,6 +125,20 @@ def pallas_call(
   return wrapped
 
 
+_on_hopper: ContextVar[Any] = ContextVar("tilewright_on_hopper", default=None)
+
+
+@contextlib.contextmanager
+def with_form_for_hopper(form: Callable[..., Any] | None) -> Iterator[None]:
+  """Kernels called in this context are computed by `form`, a hashable function of the same operands and with the same results, where
+  native code is for Hopper GPUs only. Everywhere else, in derivatives, exported programs and on other targets, they are what they are."""
+  token = _on_hopper.set(form)
+  try:
+    yield
+  finally:
+    _on_hopper.reset(token)
+
+
 def _bind(call: KernelCall, args: Any) -> Any:
   flat_args, in_tree = jax.tree.flatten(args)
   flat_args = [x if is_jax_value(x) else _as_array(x, args) for x in flat_args]
@@ -140,7 +156,8 @@ def _bind(call: KernelCall, args: Any) -> Any:
     )
   captured = [c[...] if isinstance(_jax.core.typeof(c), AbstractRef) else c for c in traced.consts]
   operands = _jax.vary_together([*flat_args, *captured])
-  out = pallas_call_p.bind(*bounds, *operands, **kernel_params(traced.kernel))
+  kernel = traced.kernel if (form := _on_hopper.get()) is None else traced.kernel.replace(on_hopper=form)
+  out = pallas_call_p.bind(*bounds, *operands, **kernel_params(kernel))
   for ref, result in traced.stored:
     traced.consts[ref][...] = out[result]
   return jax.tree.unflatten(traced.out_tree, out[: traced.out_tree.num_leaves])  # the rest is state of the call

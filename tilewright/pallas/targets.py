@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -86,10 +87,17 @@ def native_platform(kernel: Kernel, platforms: Sequence[str], *, for_export: boo
   return platforms[0] if is_known else None
 
 
+def is_for_hopper(platform: str) -> bool:
+  """Whether native code of a platform runs on Hopper GPUs only."""
+  return platform == "cuda" and set(cuda.capabilities()) == {(9, 0)}
+
+
 def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
   """Run a kernel as native code of a platform."""
   from tilewright.pallas.lowering import device_axes, keys, lower_kernel
 
+  if kernel.on_hopper is not None and is_for_hopper(platform):
+    return list(jax.tree.leaves(kernel.on_hopper(*operands)))
   mesh: dict[Any, int] = {}
   if any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects) and platform == "cpu":
     mesh = semaphores.device_axes()

@@ -233,9 +233,12 @@ class Kernel:
   debug: bool = False
   metadata: tuple[tuple[str, str], ...] | None = None
   mesh: Any = None  # for a kernel over cores: one mesh per body
+  # A function of the operands that computes the same where native code is for Hopper GPUs (sm_90a), by a kernel written for these.
+  on_hopper: Any = None
 
   def replace(self, **changes: Any) -> Kernel:
-    return dataclasses.replace(self, **changes)
+    """A kernel that differs in some fields: no longer one that `on_hopper` computes."""
+    return dataclasses.replace(self, **{"on_hopper": None, **changes})
 
   @property
   def warpgroups(self) -> int:

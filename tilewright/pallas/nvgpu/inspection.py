@@ -62,8 +62,18 @@ def report(
     raise errors.KernelTypeError(
       f"report: expected a function that calls kernels, but {getattr(own, '__name__', own)!r} calls none of them."
     )
-  reports = [_report(kernel, native, machine, assemble) for kernel, native in found for machine in machines]
+  reports = [
+    _report(*own, machine, assemble) for pair in found for machine in machines for own in _forms(*pair, machine.name)
+  ]
   return list({(r.kernel, r.arch, r.ptx): r for r in reports}.values())
+
+
+def _forms(kernel: Kernel, native: NativeKernel, arch: str) -> list[tuple[Kernel, NativeKernel]]:
+  """The kernels that compute a kernel on an architecture: itself, or those written for that."""
+  if kernel.on_hopper is None or arch != "sm_90a":
+    return [(kernel, native)]
+  operands = [jax.ShapeDtypeStruct(m.array_aval.shape, m.array_aval.dtype) for m in kernel.grid_mapping.input_mappings]
+  return list(native_kernels(kernel.on_hopper, *operands))
 
 
 def native_kernels(
