@@ -303,7 +303,7 @@ def test_calls_of_one_kernel_have_their_own_measurement():
 
 
 def test_what_cannot_be_measured_is_an_error(tmp_path, capsys):
-  with pytest.raises(errors.KernelTypeError, match="the only target"):
+  with pytest.raises(errors.KernelTypeError, match="expected one target"):
     explain(softmax, *ROWS, targets=["cpu", "sm_90a"], measure=True)
   if jax.default_backend() != "gpu":
     with pytest.raises(errors.NativeCodeError, match="measure: expected a machine whose GPU runs sm_90a"):
@@ -320,6 +320,13 @@ def test_what_cannot_be_measured_is_an_error(tmp_path, capsys):
     ]
     assert main(command) == 1 and not list(tmp_path.iterdir())
     assert "JAX runs on the cpu here" in capsys.readouterr().err
+
+
+def test_on_a_cpu_the_function_is_timed():
+  (found,) = explain(softmax, *ROWS, measure=True)
+  assert re.fullmatch(r"[\d.e-]+ ms, median of 15 calls", dict(found.facts)["measured, the whole function"])
+  (found,) = explain(softmax, *ROWS)
+  assert "measured, the whole function" not in dict(found.facts)
 
 
 def test_types_are_filled_with_numbers_a_kernel_can_take():

@@ -14,6 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
   parser.add_argument("--device", metavar="NAME", help="whose figures predictions use, as h100 (default: by --arch)")
   parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a keyword argument")
   parser.add_argument(
-    "--measure", action="store_true", help="also run on this machine's GPU, and draw what its warpgroups did"
+    "--measure",
+    action="store_true",
+    help="also run here: on a GPU, to draw what its warpgroups did; with --arch cpu, to time the function",
   )
   parser.add_argument("--html", metavar="FILE", help="where the page goes (default: FUNCTION.html)")

@@ -210,13 +210,18 @@ def _check_index_entries(
       except OverflowError:
         raise errors.IndexMapError(f"{where} gives {entry} for dimension {i}, which does not fit 32 bits.") from None
       except TypeError:
-        raise errors.IndexMapError(f"{where} must return a block index for dimension {i}, got {entry!r}.") from None
+        raise errors.IndexMapError(
+          f"{where} must return a block index for dimension {i}, got {entry!r}. Return an integer computed from the grid indices."
+        ) from None
       shape, dtype = tuple(aval.shape), aval.dtype
     expected = (dim.block_size,) if isinstance(dim, Indirect) else ()
     if shape != expected or not jnp.issubdtype(dtype, jnp.integer):
+      advice = (
+        "Divide with // to get a block index" if jnp.issubdtype(dtype, jnp.floating) else "Return one number for it"
+      )
       raise errors.IndexMapError(
         f"{where} must return integer {'arrays of shape ' + str(expected) if expected else 'scalars'}. Output[{i}] has type "
-        f"{jnp.dtype(dtype).name}{list(shape)}."
+        f"{jnp.dtype(dtype).name}{list(shape)}.{'' if expected else f' {advice}.'}"
       )
 
 

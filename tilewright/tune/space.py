@@ -71,7 +71,7 @@ def choice(*values: Any) -> Domain:
     raise errors.TuningError("choice: there must be at least one value.")
   for n, value in enumerate(values):
     if any(same(value, other) for other in values[:n]):
-      raise errors.TuningError(f"choice: the value {value!r} appears twice.")
+      raise errors.TuningError(f"choice: the value {value!r} appears twice. Leave one of them out.")
   numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
   return Domain(values, numbers and len(values) > 2 and list(values) == sorted(values))
 

@@ -1,4 +1,4 @@
-"""Measured timelines for the page: the function runs on this machine's GPU, and its kernels record what they do.
+"""Measurements for the page. On a GPU the kernels record what they do; on a CPU the whole function is timed.
 
 Types are filled with numbers: floating point with a normal distribution, integers with ones. See `nvgpu.profile` for what is recorded.
 """
@@ -6,6 +6,8 @@ Types are filled with numbers: floating point with a normal distribution, intege
 from __future__ import annotations
 
 import dataclasses
+import statistics
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +45,20 @@ def require(arch: str) -> None:
   raise errors.NativeCodeError(
     f"measure: expected a machine whose GPU runs {arch}, but JAX runs on the {here} here. Leave it out: the timeline is predicted then."
   )
+
+
+def seconds(function: Callable[..., Any], args: Sequence[Any], repeat: int = 15) -> float:
+  """The median time of a call on this machine's CPU, of all kernels of the function together and what is between them."""
+  with jax.default_device(jax.devices("cpu")[0]):
+    inputs = [filled(arg, n) for n, arg in enumerate(args)]
+    compiled = jax.jit(lambda *own: function(*own)).lower(*inputs).compile()
+    jax.block_until_ready(compiled(*inputs))
+    times = []
+    for _ in range(repeat):
+      start = time.perf_counter()
+      jax.block_until_ready(compiled(*inputs))
+      times.append(time.perf_counter() - start)
+  return statistics.median(times)
 
 
 def filled(arg: Any, number: int) -> Any:

@@ -22,7 +22,7 @@ from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.printer import to_text
 from tilewright.viz.explain import listings, predict
 from tilewright.viz.explain.listings import Listing
-from tilewright.viz.explain.measure import Measured, profiles
+from tilewright.viz.explain.measure import Measured, profiles, seconds
 
 CPU = "cpu"
 # Whose figures stand for an architecture, where none is named, and its SMs (NVIDIA's data sheets).
@@ -92,17 +92,19 @@ def explain(
   """Each kernel that `function(*args)` calls, for each target: `cpu`, or an architecture such as `sm_90a`.
 
   Types (`jax.ShapeDtypeStruct`) suffice for arrays; nothing runs. `device` names the device whose rates predictions use; the default is
-  a usual device of the target. With `measure` the function also runs on this machine's GPU, which must be of the only target.
+  a usual device of the target. With `measure` the function also runs: on this machine's GPU, which must be the only target, and its
+  kernels record what they do; or on its CPU, where the function is timed.
   """
   from tilewright.target.nvgpu.arch import named
 
   found: list[Explained] = []
-  if measure and (len(targets) != 1 or targets[0] == CPU):
+  if measure and len(targets) != 1:
     raise errors.KernelTypeError(
-      f"measure: expected the architecture of this machine's GPU as the only target, got {', '.join(targets)}."
+      f"measure: expected one target, the CPU or this machine's GPU, got {', '.join(targets)}. Measure them one by one."
     )
-  calls = profiles(function, args, targets[0]) if measure else {}
+  calls = profiles(function, args, targets[0]) if measure and targets[0] != CPU else {}
   for target in targets:
+    timed = seconds(function, args) if measure and target == CPU else None
     machine = None if target == CPU else named(target)
     with lines_of_library():
       kernels = list(native_kernels(function, *args, for_gpu=machine is not None))
@@ -111,6 +113,9 @@ def explain(
       raise errors.KernelTypeError(f"explain: expected a function that calls kernels, but {name!r} calls none of them.")
     for kernel, native in kernels:
       made = _on_cpu(kernel, native, device) if machine is None else _on_gpu(kernel, native, machine, device)
+      if timed is not None:
+        facts = (*made.facts, ("measured, the whole function", f"{timed * 1e3:.3g} ms, median of 15 calls"))
+        made = dataclasses.replace(made, facts=facts)
       if own := calls.get(kernel.name):
         made = dataclasses.replace(made, measured=own.pop(0) if len(own) > 1 else own[0])
       if made not in found:
