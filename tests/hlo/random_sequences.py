@@ -130,7 +130,8 @@ ENTRY e {{ x = f32[4] parameter(0)
   y = f32[4] parameter(1)
   t0 = {state} tuple(s32[] constant(0), x, y)
   ROOT loop = {state} while(t0), condition=condition, body=body }}"""
-  return text if choose.random() < 0.5 else by_partitions(text)
+  kind = choose.random()
+  return text if kind < 0.4 else by_partitions(text) if kind < 0.7 else by_both(text, choose)
 
 
 def by_partitions(text: str) -> str:
@@ -144,6 +145,36 @@ def by_partitions(text: str) -> str:
   text = text.replace("replica_count=4", "num_partitions=4").replace("replica-id", "partition-id")
   return re.sub(
     r"(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\([^\n]*", numbered, text
+  )
+
+
+GROUPS = re.compile(r"replica_groups=(\{\{.*?\}\}|\[[\d,]*\]<=\[[\d,]*\](T\([\d,]*\))?|mesh\[.*?\] \{.*?\})")
+
+
+def by_both(text: str, choose: random.Random) -> str:
+  """The same for 2 replicas of 2 partitions. Ids are devices, replicas, partitions, or replicas with all of their partitions."""
+  channels = iter(range(1, 100))
+
+  def chosen(found: re.Match[str]) -> str:
+    line, opcode = found[0], found[1]
+    if opcode == "collective-permute":
+      pairs = choose.choice(["{{0,1},{1,0}}", "{{0,1}}", "{{1,0}}"])
+      line = re.sub(r"source_target_pairs=\{.*?\}\}", f"source_target_pairs={pairs}", line)
+      return line + choose.choice(["", f", channel_id={next(channels)}"])
+    if opcode == "all-to-all":
+      return GROUPS.sub("replica_groups={{0,1}}", line) + choose.choice(["", f", channel_id={next(channels)}"])
+    devices = f"{line}, channel_id={next(channels)}, use_global_device_ids=true"
+    whole = GROUPS.sub("replica_groups={{0,1}}", line)
+    replicas = f"{whole}, channel_id={next(channels)}"
+    if opcode != "all-reduce":  # whose results have four parts
+      return choose.choice([devices, replicas])
+    single = GROUPS.sub("replica_groups={{0},{1}}", line) + f", channel_id={next(channels)}"
+    return choose.choice([devices, replicas, single, whole])
+
+  text = text.replace("replica_count=4", "replica_count=2, num_partitions=2")
+  text = re.sub("replica-id", lambda found: choose.choice(["replica-id", "partition-id"]), text)
+  return re.sub(
+    r"(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\([^\n]*", chosen, text
   )
 
 

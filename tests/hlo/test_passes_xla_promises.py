@@ -103,6 +103,17 @@ def test_device_numbers_are_equal_in_groups_that_share_them() -> None:
     transformed(text, "all-reduce-simplifier", changes=changes)
 
 
+# all_reduce_folder
+
+
+def test_ids_of_replicas_with_all_their_partitions_are_not_folded() -> None:
+  body = """x = f32[4] parameter(0) a = f32[4] all-reduce(x), replica_groups={{0,1}}, channel_id=1, to_apply=add
+  ROOT b = f32[4] all-reduce(a), replica_groups={{0},{1}}, channel_id=2, to_apply=add"""
+  transformed(entry(body, "HloModule m, replica_count=2, num_partitions=2\n"), "all-reduce-folder", changes=False)
+  alone = entry(body, "HloModule m, replica_count=2\n")
+  assert count(transformed(alone, "all-reduce-folder", devices=2), "all-reduce") == 1
+
+
 # Decomposers.
 
 

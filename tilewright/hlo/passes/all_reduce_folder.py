@@ -2,9 +2,9 @@
 
     all-reduce(all-reduce(x, {0,1},{2,3},{4,5},{6,7}), {0,2},{1,3},{4,6},{5,7})   →   all-reduce(x, {0,1,2,3},{4,5,6,7})
 
-Precondition: the same reducer and kind of ids, the inner result used by nothing else. For every device, the first groups of the members
-of its second group are disjoint. *Proof.* The result on a device reduces over those groups' union, each member once. The union is
-the same for all devices in it, which is checked, so the unions are groups.
+Precondition: the same reducer and kind of ids, each id one device, the inner result used by nothing else. For every device, the first
+groups of the members of its second group are disjoint. *Proof.* The result on a device reduces over those groups' union, each member
+once. The union is the same for all devices in it, which is checked, so the unions are groups.
 """
 
 from __future__ import annotations
@@ -27,9 +27,17 @@ class AllReduceFolder(Pass):
     changed = False
     for computation in module.computations:
       for instruction in computation.topological_order():
-        while instruction.opcode == "all-reduce" and _fold(instruction):
+        while instruction.opcode == "all-reduce" and _meets_once(instruction, module) and _fold(instruction):
           changed = True
     return changed
+
+
+def _meets_once(reduction: Instruction, module: Module) -> bool:
+  """Whether an id of a group is one device in each reduction: ids of replicas with a channel stand for all their partitions."""
+  attrs = reduction.attrs
+  if not attrs.get("channel_id") or attrs.get("use_global_device_ids"):
+    return True
+  return module.states_devices and module.num_partitions == 1
 
 
 def _fold(outer: Instruction) -> bool:
