@@ -81,15 +81,14 @@ GROUPS = [
     "atomics and semaphores",
     "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor SemaphoreType SemaphoreSignal semaphore_signal "
     "semaphore_signal_parallel semaphore_signal_multicast semaphore_wait",
-    "atomic instructions; a semaphore belongs to one instance, signals to other devices are refused on GPUs; "
-    "devices of one process signal each other (CPU)",
+    "atomic instructions; a semaphore belongs to one instance, or is signalled by other devices of the host",
     "instances that use atomics run in order (CPU); devices run side by side with `interpret=`",
   ),
   Group(
     "warps, clusters and devices",
     "WarpMesh warp_map cluster_ref async_store_smem remote_ref PeerMemRef multicast_ref multimem_load_reduce multimem_store",
     "`warp_map` and `WarpMesh` run one warp after another, if they do not wait for each other; the memory of other devices is reached "
-    "on the CPU, and refused on GPUs; `cluster_ref` and `async_store_smem` are errors",
+    "on the CPU, and on GPUs of one host; `cluster_ref` and `async_store_smem` are errors",
     "the same; blocks of a cluster reach for each other with `interpret=`",
   ),
   Group(

@@ -75,16 +75,20 @@ def execute(
 ) -> np.ndarray:
   """Run a kernel on arrays, which it may change. `bounds` are the sizes of dynamic grid dimensions. Gives what shared memory holds at
   the end."""
+  if workspace is None:
+    workspace = np.zeros(max(1, launch.workspace_bytes), np.uint8)
+  maps = [hopper_on_cpu.tensor_map(m, arrays[m.array]) for m in launch.maps]
+  return execute_at(text, launch, [a.ctypes.data for a in (*arrays, workspace, *bounds, *maps)])
+
+
+def execute_at(text: str, launch: Launch, parameters: Sequence[int]) -> np.ndarray:
+  """Run a kernel on its parameters: addresses, and numbers that stand in their place."""
   num_blocks = _DYNAMIC_BLOCKS if launch.num_blocks is None else launch.launched_blocks
   if num_blocks == 0:
     return np.zeros(0, np.uint8)
-  if workspace is None:
-    workspace = np.zeros(max(1, launch.workspace_bytes), np.uint8)
   named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
-  engine = linking.link(jit.object_code(_for_host(text, len(arrays) + 1 + len(bounds), launch)))
-  maps = [hopper_on_cpu.tensor_map(m, arrays[m.array]) for m in launch.maps]
-  given = (*arrays, workspace, *bounds, *maps)
-  pointers = (ctypes.c_uint64 * len(given))(*(a.ctypes.data for a in given))
+  engine = linking.link(jit.object_code(_for_host(text, len(parameters) - len(launch.maps), launch)))
+  pointers = (ctypes.c_uint64 * len(parameters))(*parameters)
   size = (launch.cluster + 1) * hopper_on_cpu.WINDOW
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
   barriers = engine.address("barriers")
@@ -554,13 +558,50 @@ def _intrinsic(b: ir.IRBuilder, name: str, x: ir.Value) -> ir.Value:
 
 
 def _clock(m: _Machine) -> Any:
-  """A clock that runs as it is looked at."""
+  """The clock of the machine, which runs besides as it is looked at."""
   ticks = next((g for g in m.module.global_values if g.name == "ticks"), None) or m._memory("ticks", 8)
-  return (
-    I64,
-    [],
-    lambda b, tid, args: b.atomic_rmw("add", b.inttoptr(b.ptrtoint(ticks, I64), PTR), I64(1000), "seq_cst"),
-  )
+
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    place = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
+    b.call(_external(b, "clock_gettime", I32, [I32, PTR]), [I32(1), place])  # CLOCK_MONOTONIC
+    seconds, rest = (b.load(b.gep(place, [I64(i)], source_etype=I64), typ=I64) for i in range(2))
+    looked = b.atomic_rmw("add", b.inttoptr(b.ptrtoint(ticks, I64), PTR), I64(1000), "seq_cst")
+    return b.add(looked, b.add(b.mul(seconds, I64(10**9)), rest))
+
+  return I64, [], body
+
+
+def _external(b: ir.IRBuilder, name: str, result: Any, args: list[Any]) -> ir.Function:
+  return b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(result, args), name)
+
+
+def _nap(m: _Machine) -> Any:
+  return VOID, [I32], lambda b, tid, args: b.call(_external(b, "sched_yield", I32, []), [])
+
+
+def _of_system(m: _Machine, what: str, bits: str | None = None) -> Any:
+  """Loads, stores and atomics that other devices see."""
+  kind = ir.IntType(int(bits or 32))
+  place = lambda b, args: b.inttoptr(args[0], PTR)
+  if what == "ld":
+    return kind, [I64], lambda b, tid, args: b.load_atomic(place(b, args), "seq_cst", kind.width // 8, typ=kind)
+  if what == "st":
+
+    def store(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+      b.atomic_rmw("xchg", place(b, args), args[1], "seq_cst")
+
+    return VOID, [I64, kind], store
+  if what == "add":
+
+    def add(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
+      b.atomic_rmw("add", place(b, args), args[1], "seq_cst")
+
+    return VOID, [I64, I32], add
+
+  def swap(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    return b.extract_value(b.cmpxchg(place(b, args), args[1], args[2], "seq_cst", "seq_cst"), 0)
+
+  return I32, [I64, I32, I32], swap
 
 
 def _record(m: _Machine) -> Any:
@@ -610,7 +651,12 @@ _INSTRUCTIONS: dict[str, tuple[bool, Callable[..., Any]]] = {
   r"mov\.u64 \$0, %(?:globaltimer|clock64);": (True, _clock),
   r"mov\.u32 \$0, %smid;": (False, lambda m: (I32, [], lambda b: I32(0))),
   r"\{ \.reg \.pred p; .*mov\.u32 t, %clock;.*": (True, _record),
-  r"nanosleep\.u32 \$0;": (True, lambda m: (VOID, [I32], lambda b, tid, args: None)),
+  r"nanosleep\.u32 \$0;": (True, _nap),
+  r"fence\.acq_rel\.sys;": (True, lambda m: (VOID, [], lambda b, tid, args: b.fence("seq_cst"))),
+  r"(ld)\.acquire\.sys\.global\.u(32|64) \$0, \[\$1\];": (True, _of_system),
+  r"(st)\.release\.sys\.global\.u(32|64) \[\$0\], \$1;": (True, _of_system),
+  r"red\.(?:release|relaxed)\.sys\.global\.(add)\.u32 \[\$0\], \$1;": (True, _of_system),
+  r"atom\.acquire\.sys\.global\.(cas)\.b32 \$0, \[\$1\], \$2, \$3;": (True, _of_system),
   rf"mov\.b(16|32|64){_OPERANDS}": (False, _move),
   rf"cvt\.rn\.f16x2\.f32{_OPERANDS}": (False, _half_pair),
   rf"cvt\.rn\.bf16x2\.f32{_OPERANDS}": (False, _bfloat16_pair),

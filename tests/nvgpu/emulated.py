@@ -11,16 +11,18 @@ import math
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from block_on_cpu import execute
+from block_on_cpu import execute, execute_at
 from jax.experimental import io_callback
 
+from tilewright.pallas import semaphores
 from tilewright.pallas.lowering import device_axes, lower_kernel
 from tilewright.runtime import printing
 from tilewright.target.llvm import calling
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
-from tilewright.target.nvgpu.host import device_log
+from tilewright.target.nvgpu.host import device_log, peer_memory
 from tilewright.target.nvgpu.passes.layouts.choice import casts
 from tilewright.tile.formats import is_small_integer, poison_value, width
 from tilewright.tile.grid import Kernel
@@ -29,7 +31,9 @@ from tilewright.tile.standard_passes import clean
 from tilewright.tile.uninitialized import outputs_to_poison
 
 
-def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:
+def run(kernel: Kernel, given: NativeKernel, *operands: Any) -> list[Any]:
+  if given.mesh:
+    return run_on_device(kernel, given, *operands)
   native = lower_kernel(kernel, device_axes(kernel.jaxpr), for_gpu=True)
   avals = [m.array_aval for m in native.mapping.output_mappings]  # complex numbers are pairs only after cleaning
   native = clean(native)
@@ -63,6 +67,56 @@ def run(kernel: Kernel, _: NativeKernel, *operands: Any) -> list[Any]:
   unpacked = [calling._unpacked(x) for x in operands]
   outputs = io_callback(call, results, *unpacked)
   return [calling._packed(x, a.dtype) for x, a in zip(outputs, avals)]
+
+
+def run_on_device(kernel: Kernel, given: NativeKernel, *operands: Any) -> list[Any]:
+  """The same for a kernel that accesses other devices: on the devices of this process, and of others that share memory with it."""
+  mesh = semaphores.device_axes()
+  axes = [*mesh, *(axis for axis in device_axes(kernel.jaxpr) if axis not in mesh)]
+  native = lower_kernel(kernel, axes, mesh, for_gpu=True)
+  avals = [m.array_aval for m in native.mapping.output_mappings]  # complex numbers are pairs only after cleaning
+  native = clean(native)
+  text, launch = emit_kernel(native, architectures.named("sm_90a"), 2)
+  assert launch.symmetric is not None
+  found = calling.program()
+  heap, site = peer_memory.heap_of(found, launch.symmetric.nbytes), len(found.keepalives)
+  calling.keep(native)
+  results = [jax.ShapeDtypeStruct(a.shape, calling._unpacked_dtype(a.dtype)) for a in avals]
+
+  def call(device: Any, *arrays: Any) -> list[np.ndarray]:
+    arrays = [np.array(x, order="C") for x in arrays]
+    outputs = [np.full(math.prod(r.shape) * np.dtype(r.dtype).itemsize, 0xAB, np.uint8) for r in results]
+    outputs = [o.view(r.dtype).reshape(r.shape) for o, r in zip(outputs, results)]
+    for number in outputs_to_poison(native):
+      outputs[number][...] = _poison(avals[number].dtype, outputs[number].dtype)
+    for source, target in native.input_output_aliases:
+      outputs[target][...] = arrays[source]
+    own = number_here(int(device))
+    places = {i: a.ctypes.data for i, a in enumerate([*arrays, *outputs])}
+    for array, offset in launch.symmetric.arrays:
+      start = heap.starts[own] + offset
+      if array.is_read and array.same_as < 0:
+        ctypes.memmove(start, places[array.number], array.nbytes)
+      places[array.number] = start
+    workspace = np.zeros(max(16, launch.workspace_bytes), np.uint8)
+    execute_at(text, launch, [*places.values(), workspace.ctypes.data, heap.tables[own], site])
+    for array, _ in launch.symmetric.arrays:
+      if array.is_written:
+        ctypes.memmove([*arrays, *outputs][array.number].ctypes.data, places[array.number], array.nbytes)
+    start = workspace.ctypes.data
+    message = printing._print_records(launch.report.to_json().encode(), start, start + device_log.HEADER_BYTES)
+    if message is not None:
+      raise RuntimeError(ctypes.string_at(message).decode())
+    return outputs
+
+  place = jnp.asarray(semaphores.own_device_id(mesh), jnp.int32)
+  outputs = io_callback(call, results, place, *map(calling._unpacked, operands))
+  return [calling._packed(x, a.dtype) for x, a in zip(outputs, avals)]
+
+
+def number_here(device: int) -> int:
+  """The number in its process of a device of the mesh, which has all devices in their order."""
+  return int(jax.devices()[device].local_hardware_id)
 
 
 def _poison(dtype: Any, unpacked: Any) -> Any:

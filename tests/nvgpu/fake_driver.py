@@ -23,6 +23,8 @@ from tilewright.target.nvgpu.host import compiled, lifetime
 I, P = ctypes.c_int, ctypes.c_void_p
 _LAUNCH = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P, P)
 _LAUNCH_EX = ctypes.CFUNCTYPE(I, P, P, P, P)
+_LAUNCH_TOGETHER = ctypes.CFUNCTYPE(I, P, *[I] * 7, P, P)
+_COPY_ON_DEVICE = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t, P)
 _ENCODE = ctypes.CFUNCTYPE(I, P, I, I, P, P, P, P, P, I, I, I, I)
 _FILL = ctypes.CFUNCTYPE(I, P, ctypes.c_uint, ctypes.c_size_t, P)
 _COPY_ASYNC = ctypes.CFUNCTYPE(I, P, P, ctypes.c_size_t, P)
@@ -42,10 +44,14 @@ class Launched:
   stream: int
   params: list[int]  # the values that the parameters point to
   cluster: tuple[int, ...] = (1, 1, 1)
+  is_cooperative: bool = False
 
 
-def call(address: int, api: Mapping[str, Any], operands: Sequence[int], results: Sequence[int]) -> int | None:
-  """Call the handler at an address as XLA would, on the addresses of arrays; `api` has functions by name. Gives the error."""
+def call(
+  address: int, api: Mapping[str, Any], operands: Sequence[int], results: Sequence[int], attribute: Sequence[int] = ()
+) -> int | None:
+  """Call the handler at an address as XLA would, on the addresses of arrays; `api` has functions by name, and the call an attribute, some
+  numbers. Gives the error."""
   functions = (ctypes.c_uint64 * 64)()
   for name, function in api.items():
     functions[ffi.api_function_offset(name) // 8] = ctypes.cast(function, P).value or 0
@@ -55,7 +61,11 @@ def call(address: int, api: Mapping[str, Any], operands: Sequence[int], results:
     buffers = [(ctypes.c_uint64 * 6)(48, 0, 0, address, 0, 0) for address in addresses]
     alive += buffers
     lists.append((ctypes.c_uint64 * max(1, len(buffers)))(*map(ctypes.addressof, buffers)))
-  frame = (ctypes.c_uint64 * 20)()
+  frame = (ctypes.c_uint64 * 32)()
+  numbers = (ctypes.c_uint64 * max(1, len(attribute)))(*attribute)
+  array = (ctypes.c_uint64 * 3)(0, len(attribute), ctypes.addressof(numbers))
+  attributes = (ctypes.c_uint64 * 1)(ctypes.addressof(array))
+  frame[ffi.FRAME_ATTRS // 8] = ctypes.addressof(attributes)
   frame[2] = ctypes.addressof(functions)
   frame[ffi.FRAME_ARGS // 8], frame[ffi.FRAME_RETS // 8] = map(ctypes.addressof, lists)
   return ctypes.CFUNCTYPE(P, P)(address)(ctypes.addressof(frame))
@@ -84,6 +94,8 @@ class FakeDriver:
     self._functions = {
       "cuLaunchKernel": _LAUNCH(self._launch),
       "cuLaunchKernelEx": _LAUNCH_EX(self._launch_ex),
+      "cuLaunchCooperativeKernel": _LAUNCH_TOGETHER(self._launch_together),
+      "cuMemcpyDtoDAsync_v2": _COPY_ON_DEVICE(lambda to, source, size, _: ctypes.memmove(to, source, size) and 0),
       "cuTensorMapEncodeTiled": _ENCODE(self._encode),
       "cuGetErrorName": _ERROR_TEXT(lambda status, out: self._say(out, b"CUDA_ERROR_%d" % status)),
       "cuGetErrorString": _ERROR_TEXT(lambda status, out: self._say(out, b"it is 100% broken")),
@@ -151,6 +163,11 @@ class FakeDriver:
     self.while_running(values)
     return self.status
 
+  def _launch_together(self, handle: int, *rest: int) -> int:
+    status = self._launch(handle, *rest, 0)
+    self.launches[-1] = dataclasses.replace(self.launches[-1], is_cooperative=True)
+    return status
+
   def _launch_ex(self, config: int, handle: int, params: int, extra: int) -> int:
     """`config` points to a CUlaunchConfig with one attribute, the shape of a cluster."""
     sizes = (ctypes.c_uint32 * 7).from_address(config)
@@ -196,11 +213,17 @@ class FakeDriver:
     return metadata[6], metadata[7], metadata[8]
 
   def launch(
-    self, name: str, operands: Sequence[int], results: Sequence[int], num_params: int, device: int = 0
+    self,
+    name: str,
+    operands: Sequence[int],
+    results: Sequence[int],
+    num_params: int,
+    device: int = 0,
+    attribute: Sequence[int] = (),
   ) -> int | None:
     """Call a handler on the addresses of arrays; gives the error."""
     self.num_params, self.here.device = num_params, device
-    return call(self.registered[name], self._api, operands, results)
+    return call(self.registered[name], self._api, operands, results, attribute)
 
   def build(self, name: str) -> int:
     """Build a program that calls a handler, as XLA would; gives its state."""

@@ -182,7 +182,7 @@ def _dot(a: Any, b: Any) -> Any:
   return jnp.dot(a, b, preferred_element_type=acc, precision=precise)
 
 
-def _on_cpu(x: Any, w: Any, *, spec: Spec) -> Any:
+def _as_kernel(x: Any, w: Any, *, spec: Spec, parts: int) -> Any:
   participants = table(tuple(semaphores.device_axes().items()), spec.axes, spec.groups)
   rows = -(-x.shape[0] // spec.members) * spec.members  # of an all-reduce, each member does its share
   if rows != x.shape[0] and spec.kind == "matmul_all_reduce":
@@ -244,14 +244,15 @@ def _by_xla(x: Any, w: Any, *, spec: Spec) -> Any:
   return lax.psum(x @ w, axes, axis_index_groups=groups)
 
 
-_lower_cpu, _lower_xla = (_jax.mlir.lower_fun(without_vma(run), multiple_results=False) for run in (_on_cpu, _by_xla))
+_lower_kernel = primitives.kernel_rules(_as_kernel)
+_lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
 
 
 def _lower(ctx: Any, x: Any, w: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
   if runs_here(module):
     with keeping(module):
-      return _lower_cpu(ctx, x, w, spec=spec)
+      return _lower_kernel[module.platforms[0]](ctx, x, w, spec=spec)
   log_fallback(spec.kind, ", ".join(module.platforms))
   return _lower_xla(ctx, x, w, spec=spec)
 

@@ -7,7 +7,8 @@
     permute      x            → x             of another member
 
 Everything else of the public functions is reshaping around these, so that derivatives and vmap have rules for these five only. On the CPU
-a primitive is a kernel (`kernels`). Elsewhere it is XLA's collective, which is logged once for each kind and platform.
+a primitive is a kernel (`kernels`), and between GPUs with TILEWRIGHT_PEER_MEMORY=1. Elsewhere it is XLA's collective, which is logged
+once for each kind and platform.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
+import os
 from typing import Any
 
 import jax.numpy as jnp
@@ -26,10 +28,14 @@ from tilewright.collectives.groups import Groups, table
 from tilewright.collectives.members import OPS, wide
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
-from tilewright.runtime import _jax
+from tilewright.runtime import _jax, cuda
+from tilewright.runtime.meeting import NotSharedError
 from tilewright.target.cpu import processes
 from tilewright.target.llvm.calling import keeping
+from tilewright.target.nvgpu.host import peer_memory
+from tilewright.target.nvgpu.passes import symmetric_memory
 
+PEER_MEMORY = "TILEWRIGHT_PEER_MEMORY"  # whether collectives between GPUs are kernels
 _logger = logging.getLogger("tilewright.collectives")
 
 
@@ -165,20 +171,21 @@ _jax.batching.primitive_batchers[collective_p] = _batch
 # --- lowering ----------------------------------------------------------------------------------------------------
 
 
-def _on_cpu(x: Any, *, spec: Spec) -> Any:
+def _as_kernel(x: Any, *, spec: Spec, parts: int) -> Any:
   mesh = tuple(semaphores.device_axes().items())
   participants = table(mesh, spec.axes, spec.groups)
+  call = kernels.Call(participants, spec.title, parts)
   match spec.kind:
     case "all_reduce":
-      return kernels.all_reduce(x, participants, spec.op, spec.algorithm, spec.title)
+      return kernels.all_reduce(x, call, spec.op, spec.algorithm)
     case "gather":
-      return kernels.gather(x, participants, spec.title)
+      return kernels.gather(x, call)
     case "scatter":
-      return kernels.scatter(x, participants, spec.op, spec.title)
+      return kernels.scatter(x, call, spec.op)
     case "exchange":
-      return kernels.exchange(x, participants, spec.title)
+      return kernels.exchange(x, call)
     case _:
-      return kernels.permute(x, participants, spec.sources, spec.title)
+      return kernels.permute(x, call, spec.sources)
 
 
 def _by_gathering(x: Any, spec: Spec) -> Any:
@@ -250,11 +257,10 @@ def without_vma(run: Any) -> Any:
 @functools.cache
 def log_fallback(kind: str, platform: str) -> None:
   """Say once that a collective is XLA's: NCCL's on GPUs, Gloo's between processes of CPUs."""
-  why = (
-    "devices of other processes, or axes that XLA partitions"
-    if platform == "cpu"
-    else "multicast, peer memory and NVSHMEM are not usable here"
-  )
+  why = {
+    "cpu": "devices of other processes, or axes that XLA partitions",
+    "cuda": f"peer memory is taken where {PEER_MEMORY}=1 and devices share memory; multicast and NVSHMEM are not usable here",
+  }.get(platform, "there are no kernels of ours")
   _logger.warning("%s on %s: %s; using XLA's collective", kind, platform, why)
 
 
@@ -263,17 +269,39 @@ def _log_not_shared(why: str) -> None:
   _logger.warning("%s", why)
 
 
-_lower_cpu = _jax.mlir.lower_fun(without_vma(_on_cpu), multiple_results=False)
+def side_by_side(platform: str) -> int:
+  """How many instances of a collective's kernel run side by side on a device: on a GPU, two on each SM."""
+  return 1 if platform == "cpu" else min(symmetric_memory.MAX_BLOCKS, 2 * cuda.processors())
+
+
+def kernel_rules(run: Any) -> dict[str, Any]:
+  """The lowering of a collective as a kernel, by platform: `run` takes its operands, `spec` and `parts`."""
+
+  def rule(platform: str) -> Any:
+    body = lambda *operands, spec: run(*operands, spec=spec, parts=side_by_side(platform))
+    return _jax.mlir.lower_fun(without_vma(body), multiple_results=False)
+
+  return {platform: rule(platform) for platform in ("cpu", "cuda")}
+
+
+_lower_kernel = kernel_rules(_as_kernel)
 _lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
 
 
 def runs_here(module: Any) -> bool:
-  """Whether a program is for CPU devices whose memory a kernel sees: of this process, or of processes that share memory."""
-  if tuple(module.platforms) != ("cpu",) or module.lowering_parameters.for_export:
+  """Whether a program is for devices whose memory a kernel sees: of this process, or of processes that share memory. Between GPUs that is
+  so where the user says so."""
+  platforms = tuple(module.platforms)
+  if platforms not in (("cpu",), ("cuda",)) or module.lowering_parameters.for_export:
     return False
   try:
-    processes.world_of(processes.of_program(module))
-  except processes.NotSharedError as e:
+    if platforms == ("cpu",):
+      processes.world_of(processes.of_program(module))
+    elif os.environ.get(PEER_MEMORY, "0") in ("", "0"):
+      return False
+    else:
+      peer_memory.heap_of(module, 0)
+  except NotSharedError as e:
     _log_not_shared(str(e))
     return False
   context = module.axis_context  # along axes that XLA partitions by itself, a kernel does not know its neighbours
@@ -285,7 +313,7 @@ def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
   if runs_here(module):
     with keeping(module):
-      return _lower_cpu(ctx, x, spec=spec)
+      return _lower_kernel[module.platforms[0]](ctx, x, spec=spec)
   log_fallback(spec.kind, ", ".join(module.platforms))
   return _lower_xla(ctx, x, spec=spec)
 

@@ -17,7 +17,15 @@ from jax import lax
 
 from tilewright.collectives import kernels, primitives
 from tilewright.collectives.groups import table
-from tilewright.collectives.primitives import Spec, log_fallback, rank, runs_here, same_varying, without_vma
+from tilewright.collectives.primitives import (
+  Spec,
+  kernel_rules,
+  log_fallback,
+  rank,
+  runs_here,
+  same_varying,
+  without_vma,
+)
 from tilewright.pallas import semaphores
 from tilewright.pallas.primitives import Primitive
 from tilewright.runtime import _jax
@@ -95,11 +103,11 @@ def _as_rows(operand: Any, output: Any) -> tuple[Any, Any]:
   return operand.reshape(operand.shape[0], width), output.reshape(output.shape[0], width)
 
 
-def _on_cpu(operand: Any, output: Any, sizes: Any, *, spec: Spec) -> Any:
+def _as_kernel(operand: Any, output: Any, sizes: Any, *, spec: Spec, parts: int) -> Any:
   who = table(tuple(semaphores.device_axes().items()), spec.axes, spec.groups)
   if not operand.size:  # nobody has rows to send
     return output
-  return kernels.ragged(*_as_rows(operand, output), sizes, who, spec.title).reshape(output.shape)
+  return kernels.ragged(*_as_rows(operand, output), sizes, kernels.Call(who, spec.title, parts)).reshape(output.shape)
 
 
 def _by_gathering(operand: Any, output: Any, sizes: Any, *, spec: Spec) -> Any:
@@ -121,7 +129,7 @@ def _sizes(spec: Spec) -> list[int]:
   return [found[i] for i in range(len(found))]
 
 
-_lower_cpu = _jax.mlir.lower_fun(without_vma(_on_cpu), multiple_results=False)
+_lower_kernel = kernel_rules(_as_kernel)
 _lower_gathering = _jax.mlir.lower_fun(without_vma(_by_gathering), multiple_results=False)
 
 
@@ -129,7 +137,7 @@ def _lower(ctx: Any, *operands: Any, spec: Spec) -> Any:
   module = ctx.module_context
   if runs_here(module):
     with keeping(module):
-      return _lower_cpu(ctx, *operands, spec=spec)
+      return _lower_kernel[module.platforms[0]](ctx, *operands, spec=spec)
   log_fallback("ragged_all_to_all", ", ".join(module.platforms))
   return _lower_gathering(ctx, *operands, spec=spec)
 

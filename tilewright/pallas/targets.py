@@ -99,7 +99,7 @@ def run_native(platform: str, kernel: Kernel, *operands: Any) -> list[Any]:
   if kernel.on_hopper is not None and is_for_hopper(platform):
     return list(jax.tree.leaves(kernel.on_hopper(*operands)))
   mesh: dict[Any, int] = {}
-  if any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects) and platform == "cpu":
+  if any(isinstance(e, effects.CommsEffect) for e in kernel.jaxpr.effects):
     mesh = semaphores.device_axes()
   operands, given = tuple(semaphore_operands.counts_of(operands)), kernel
   kernel = semaphore_operands.on_counts(kernel, math.prod(mesh.values()))

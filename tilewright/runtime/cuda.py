@@ -17,6 +17,7 @@ from tilewright import errors
 
 # From cuda.h.
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76  # CUdevice_attribute
+_PROCESSORS = 16
 _DYNAMIC_SHARED_BYTES = 8  # CUfunction_attribute
 _INPUT_PTX = 1  # CUjitInputType
 _ERROR_LOG, _ERROR_LOG_BYTES = 5, 6  # CUjit_option
@@ -104,6 +105,12 @@ def call(function: str, *args: Any, what: str) -> None:
 def attribute(name: int, device: int = 0) -> int:
   """A CUdevice_attribute, by its number in cuda.h."""
   return _number("cuDeviceGetAttribute", name, device, what=f"asking what device {device} is")
+
+
+@functools.cache
+def processors() -> int:
+  """How many SMs a device has; of several, the one that has the fewest."""
+  return min(attribute(_PROCESSORS, device) for device in range(len(capabilities())))
 
 
 @contextmanager

@@ -87,9 +87,11 @@ def _print_records(text: bytes, header: int, records: int) -> int | None:
   if not failed:
     return None
   record, shape = meaning["messages"][message]
-  if shape:
+  if shape is None:
+    record = record.format(*words[6 : 6 + rank])
+  elif shape:
     record += ELEMENT.format(_listed(np.unravel_index(element, shape)))
-  if rank:
+  if rank and shape is not None:
     record += INSTANCE.format(_listed(words[6 : 6 + rank]))
   _errors.append(ctypes.create_string_buffer(record.encode()))
   return ctypes.addressof(_errors[-1])

@@ -82,13 +82,13 @@ def _written(kernel: NativeKernel) -> list[int]:
   changed = {base for op in walk(kernel.body.body) for base in accesses(op)[1]}
   inputs = kernel.body.params[mapping.num_prefetch : mapping.num_prefetch + mapping.num_inputs]
   shared = {
-    into - mapping.num_prefetch for into, out in kernel.input_output_aliases if _is_one_memory(kernel, into, out)
+    into - mapping.num_prefetch for into, out in kernel.input_output_aliases if is_one_memory(kernel, into, out)
   }
   outputs = range(mapping.num_inputs, len(mapping.block_mappings))
   return [*(k for k, param in enumerate(inputs) if param in changed and k not in shared), *outputs]
 
 
-def _is_one_memory(kernel: NativeKernel, into: int, out: int) -> bool:
+def is_one_memory(kernel: NativeKernel, into: int, out: int) -> bool:
   """Whether an aliased output is the memory of the input itself, rather than a copy that starts with its contents."""
   mapping, source = kernel.mapping, into - kernel.mapping.num_prefetch
   return source >= 0 and mapping.input_mappings[source].in_place and mapping.output_mappings[out].in_place
@@ -129,7 +129,7 @@ def _touches_parts(kernel: NativeKernel, position: int, dim: int, parallel: Sequ
   if dim < mapping.num_vmapped:
     return False
   out = position - mapping.num_inputs
-  aliased = [into for into, o in kernel.input_output_aliases if o == out and _is_one_memory(kernel, into, o)]
+  aliased = [into for into, o in kernel.input_output_aliases if o == out and is_one_memory(kernel, into, o)]
   parts = Parts(kernel.body, mapping.grid[mapping.num_vmapped :])
   others = [d - mapping.num_vmapped for d in parallel]
   refs = [kernel.body.params[i] for i in (mapping.num_prefetch + position, *aliased)]

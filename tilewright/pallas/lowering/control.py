@@ -27,7 +27,7 @@ from tilewright.target import xla
 from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.aliased_inputs import read_through_outputs
 from tilewright.tile.grid import BlockMapping, GridMapping, Kernel
-from tilewright.tile.ir import Block, Function, Op, Value
+from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.memory import is_semaphore
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import INDEX, RefType, SemaphoreArrayType, TileType, dense_strides
@@ -348,7 +348,10 @@ def lower_kernel(
     kernel.input_output_aliases,
     scratch,
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
-    in_order=bool(global_refs) or bool(mesh) or emitter.in_order or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
+    in_order=bool(global_refs)
+    or (bool(mesh) and not (for_gpu and _may_interleave(kernel, body)))
+    or emitter.in_order
+    or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
     has_side_effects=has_side_effects(kernel),
     is_removable=is_removable(kernel),
     scratch_values=tuple(values),
@@ -358,6 +361,12 @@ def lower_kernel(
     writes_all=bool(mesh) and getattr(kernel.compiler_params, "writes_all", False),
   )
   return read_through_outputs(native)
+
+
+def _may_interleave(kernel: Kernel, body: Function) -> bool:
+  """Whether instances that access other devices may run side by side: they say so, and none waits or signals."""
+  waits = any(op.name in ("signal", "wait", "read_semaphore", "lock_device") for op in walk(body.body))
+  return getattr(kernel.compiler_params, "grid_is_parallel", False) and not waits
 
 
 def _position_mapping(axis: Hashable) -> BlockMapping:

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from tilewright.runtime import linking
 from tilewright.runtime.linking import Linked
+from tilewright.runtime.meeting import timeout
 from tilewright.target.cpu import rendezvous_layout
 from tilewright.target.cpu.rendezvous_layout import (
   ABSENT,
@@ -199,11 +200,6 @@ def history(run: int | None = None, domain: int | None = None) -> dict[int, list
     if run is None or _word(at) == run:
       found.setdefault(_word(at + 8), []).append(_text(at + 16)[: rendezvous_layout.HISTORY_NAME])
   return found
-
-
-def timeout() -> float:
-  """How long a device is waited for, in seconds."""
-  return float(os.environ.get("TILEWRIGHT_TIMEOUT", "40"))
 
 
 def watchdog() -> float:

@@ -17,16 +17,14 @@ import dataclasses
 import functools
 import json
 import os
-import select
-import threading
 import zlib
 from collections.abc import Callable
 from typing import Any
 
 import jax
 
-from tilewright import errors
-from tilewright.runtime import _jax, segments
+from tilewright.runtime import meeting, segments
+from tilewright.runtime.meeting import Exchange, NotSharedError
 from tilewright.target.cpu import rendezvous_layout
 
 _MEETINGS_BYTES = 1 << 28
@@ -37,12 +35,6 @@ _FULL = (
   "UnsupportedFeatureError: The memory that processes share is full. Run fewer kernels at once that access other devices, or pass "
   "smaller arrays."
 )
-
-Exchange = Callable[[str, str], list[str]]  # a name for the step and this process's text, to the texts of all
-
-
-class NotSharedError(errors.UnsupportedFeatureError):
-  """Processes whose memory cannot be shared."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,24 +60,7 @@ class World:
 
   def watch(self) -> None:
     """Mark the domain when a process ends."""
-    poll, names = select.poll(), {}
-    for number, pid in zip(self.processes, self.pids):
-      if number != self.own:
-        try:
-          descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:
-          self._broken(number, pid)
-          continue
-        poll.register(descriptor, select.POLLIN)
-        names[descriptor] = number, pid
-    threading.Thread(target=self._sleep, args=(poll, names), name="tilewright processes", daemon=True).start()
-
-  def _sleep(self, poll: Any, names: dict[int, tuple[int, int]]) -> None:
-    while names:
-      for descriptor, _ in poll.poll():
-        poll.unregister(descriptor)
-        os.close(descriptor)
-        self._broken(*names.pop(descriptor))
+    meeting.watch({n: pid for n, pid in zip(self.processes, self.pids) if n != self.own}, self._broken)
 
   def _broken(self, number: int, pid: int) -> None:
     text = (
@@ -106,11 +81,10 @@ def of_program(program: Any) -> tuple[int, ...]:
   """The processes whose devices run a program, given JAX's context of its module."""
   if jax.process_count() == 1 or program is None:
     return (jax.process_index(),)
-  mesh = getattr(program.axis_context, "mesh", None)
-  devices = getattr(mesh, "devices", None) if isinstance(mesh, jax.sharding.Mesh) else None
+  devices = meeting.devices_of_program(program)
   if devices is None:
     return tuple(range(jax.process_count()))
-  return tuple(sorted({d.process_index for d in devices.flat}))
+  return tuple(sorted({d.process_index for d in devices}))
 
 
 def world_of(processes: tuple[int, ...]) -> World | None:
@@ -133,31 +107,8 @@ def _connected(processes: tuple[int, ...]) -> World | str:
     return f"this process, {jax.process_index()}, has no device among theirs"
   if processes[-1] >= rendezvous_layout.MAX_PROCESSES:
     return f"there are more than {rendezvous_layout.MAX_PROCESSES}"
-  return connect(processes, jax.process_index(), _by_jax(processes))
-
-
-def _by_jax(processes: tuple[int, ...]) -> Exchange:
-  """An exchange by the store of jax.distributed."""
-  from tilewright.target.cpu import deadlocks
-
   prefix = f"tilewright/memory/{'-'.join(map(str, processes))}"
-
-  def exchange(step: str, mine: str) -> list[str]:
-    client = _jax.distributed.global_state.client
-    client.key_value_set(f"{prefix}/{step}/{jax.process_index()}", mine)
-    limit = int(1000 * deadlocks.timeout())
-    found = []
-    for p in processes:
-      try:
-        found.append(client.blocking_key_value_get(f"{prefix}/{step}/{p}", limit))
-      except Exception as e:
-        raise errors.DeadlockError(
-          f"Process {p} has not come within {deadlocks.timeout():.0f} s to a program that process {jax.process_index()} lowers for "
-          "both. Let all processes run the same programs in the same order."
-        ) from e
-    return found
-
-  return exchange
+  return connect(processes, jax.process_index(), functools.partial(meeting.exchange, prefix, processes))
 
 
 def connect(processes: tuple[int, ...], own: int, exchange: Exchange) -> World | str:

@@ -23,11 +23,10 @@ from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
 from tilewright.tile.dead_code import base_of
-from tilewright.tile.formats import width
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
+from tilewright.tile.remote_arrays import array_bytes, number_of_devices, staged
 from tilewright.tile.types import RefType
-from tilewright.tile.uninitialized import outputs_to_poison
 
 # In the state of a call, before the arrays: the pointers that other processes use, which call of the program it is, the run, and an error's
 # message.
@@ -96,48 +95,6 @@ def is_gang(kernel: NativeKernel) -> bool:
   return True
 
 
-@dataclasses.dataclass(frozen=True)
-class Staged:
-  """An array that other processes access: while the kernel runs, it is replaced by a copy in shared memory."""
-
-  number: int
-  nbytes: int
-  same_as: int  # the number of an earlier one that is the same memory, or -1
-  is_read: bool  # what it holds before
-  is_written: bool
-
-
-def staged(kernel: NativeKernel) -> list[Staged]:
-  """The arrays that the bodies of a kernel access on other devices, and their aliases."""
-  mapping = kernel.mapping
-  first, inputs = mapping.num_prefetch, mapping.num_inputs
-  count = first + len(mapping.block_mappings)
-  seen: set[int] = set()
-  for op in walk(kernel.body.body):
-    base = base_of(op.operands[0]) if op.name == "remote" else None
-    if base is not None and isinstance(base.owner, Block) and kernel.body.params.index(base) < count:
-      seen.add(kernel.body.params.index(base))
-  source_of = {first + inputs + out: into for into, out in kernel.input_output_aliases}
-  for out, into in source_of.items():
-    if out in seen or into in seen:
-      seen |= {out, into}
-  poisoned = {first + inputs + i for i in outputs_to_poison(kernel)}
-  return [
-    Staged(k, _array_bytes(kernel, k), source_of.get(k, -1), k < first + inputs or k in poisoned, k >= first + inputs)
-    for k in sorted(seen)
-  ]
-
-
-def _array_bytes(kernel: NativeKernel, number: int) -> int:
-  """The bytes of an operand's whole array."""
-  first = kernel.mapping.num_prefetch
-  if number < first:
-    ref = kernel.body.params[number].ref
-    return int(ref.size * ref.dtype.itemsize)
-  aval = kernel.mapping.block_mappings[number - first].array_aval
-  return -(-int(aval.size) * max(8, width(aval.dtype)) // 8)
-
-
 def emit_staged(module: ir.Module, kernel: NativeKernel) -> ir.GlobalVariable:
   """The staged arrays, as the launcher reads them (`call_state`)."""
   found = staged(kernel)
@@ -165,13 +122,6 @@ def _own_number(b: ir.IRBuilder, kernel: NativeKernel, args: ir.Value) -> ir.Val
     place = b.load(b.gep(args, [i64(param)], source_etype=PTR), typ=PTR)
     me = b.add(b.mul(me, i64(size)), b.sext(b.load(place, typ=I32), I64))
   return me
-
-
-def number_of_devices(kernel: NativeKernel) -> int:
-  count = 1
-  for _, size in kernel.mesh:
-    count *= size
-  return count
 
 
 def enter(code: DeviceCode) -> None:
@@ -303,7 +253,7 @@ def _operand(code: DeviceCode, ref: Value) -> tuple[int, int] | None:
   first = kernel.mapping.num_prefetch
   if number >= first + len(kernel.mapping.block_mappings):
     return None
-  return number, _array_bytes(kernel, number)
+  return number, array_bytes(kernel, number)
 
 
 def _place(code: DeviceCode, semaphore: Value, index: list[Value]) -> ir.Value:

@@ -26,15 +26,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tilewright import errors
 from tilewright.runtime import dump, garbage, progress, ptxas
-from tilewright.target.llvm.calling import call, keep
+from tilewright.target.llvm.calling import call, keep, program
 from tilewright.target.llvm.prepared import kernel_text
 from tilewright.target.nvgpu import arch as architectures
 from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.host import peer_memory
 from tilewright.target.nvgpu.host.compiled import compile_kernel, profiled
 from tilewright.target.nvgpu.host.profile import Recording, deliver
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.pipeline import Pipeline
+from tilewright.tile.remote_arrays import number_of_devices
 
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
 if TYPE_CHECKING:
@@ -90,6 +95,12 @@ def run(
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
     space = None if recording is None else recording.space
     code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline, space)
+  attributes: dict[str, Any] = {}
+  if kernel.mesh:
+    found = program()
+    heap, number = peer_memory.heap_of(found, code.symmetric_bytes), len(getattr(found, "keepalives", ()))
+    _check_mesh(kernel, len(heap.domain))
+    attributes[peer_memory.ATTRIBUTE] = np.array([heap.number, number], np.int64)
   keep(code)
   packed = [False] * len(kernel.mapping.block_mappings)
   given = call(
@@ -100,6 +111,7 @@ def run(
     code.workspace_bytes,
     code.poisoned,
     fenced=True,
+    attributes=attributes,
     returns_scratch=recording is not None,
   )
   if recording is None:
@@ -107,3 +119,11 @@ def run(
   *outputs, workspace = given
   deliver(recording, profiled(code.name), kernel.name, workspace)
   return outputs
+
+
+def _check_mesh(kernel: NativeKernel, devices: int) -> None:
+  if number_of_devices(kernel) != devices:
+    raise errors.GridError(
+      f"The kernel '{kernel.name}' accesses other devices, and sees {number_of_devices(kernel)} of the {devices} that run the program. Let "
+      "jax.shard_map be manual along all axes of the mesh (axis_names), and run the program on the devices of that mesh."
+    )

@@ -110,6 +110,10 @@ class BlockCode(Passes):
     self.profiler: Profiler | None = None
     self.has_stages = False  # whether copies may be in flight that the code here did not issue
 
+  def stop(self) -> None:
+    """This CTA has failed, in all of its threads, and ends."""
+    self.b.ret_void()
+
   # --- values carried by control flow ----------------------------------------------------------------------------
 
   def new_slot(self, v: Value) -> Any:

@@ -14,6 +14,7 @@ from tilewright.target.nvgpu.emit import blocks, l2_hints
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
+from tilewright.target.nvgpu.emit.ops import peers
 from tilewright.target.nvgpu.emit.pipeline import sequential_grid
 
 
@@ -57,9 +58,13 @@ class Points(_Grid):
   """The points of a grid by number, with their L2 prefetches and eviction hints."""
 
   def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], resident: int):
-    super().__init__(frame, code, parallel, frame.memory(code, code.register_refs(frame.kernel)))
+    known: dict[int, Any] = dict(code.register_refs(frame.kernel))
+    if isinstance(code, peers.PeerCode):
+      known |= peers.scratch(code, frame.kernel)
+    super().__init__(frame, code, parallel, frame.memory(code, known))
     self.resident = resident
-    self.steps = sequential_grid.find(frame.kernel, code.arch, parallel)
+    # What other devices write must not be read ahead.
+    self.steps = None if frame.kernel.mesh else sequential_grid.find(frame.kernel, code.arch, parallel)
     self.ahead = l2_hints.prefetched_blocks(frame.kernel, code.arch, resident)
 
   def run(self, number: Any) -> None:

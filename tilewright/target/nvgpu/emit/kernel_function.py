@@ -29,7 +29,7 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED, SharedBuffer
-from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.ops import effects, peers
 from tilewright.target.nvgpu.emit.profiler import Profiler
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.statements import STATEMENTS
@@ -39,8 +39,10 @@ from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.device_log import Report
 from tilewright.target.nvgpu.host.profile import Records
 from tilewright.target.nvgpu.host.symbols import KERNEL
+from tilewright.target.nvgpu.passes import symmetric_memory
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes
 from tilewright.target.nvgpu.passes.plans import Plan
+from tilewright.target.nvgpu.passes.symmetric_memory import Symmetric
 from tilewright.tile.ir import Block, Value, users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
@@ -71,6 +73,7 @@ class Launch:
   exchanges_registers: bool = False  # some warpgroups need more registers than an equal share (setmaxnreg)
   resident: int | None = None  # CTAs that take all points of the grid, one after the other
   profile: Records | None = None  # how the profiler's records lie, behind the scratch memory of all CTAs
+  symmetric: Symmetric | None = None  # the memory that other devices access
   steps_ahead: int = dataclasses.field(
     default=1, compare=False, repr=False
   )  # whose blocks have a place in shared memory
@@ -122,14 +125,15 @@ class Frame:
     self.module = ir.Module("tilewright")
     self.count = mapping.num_prefetch + len(mapping.block_mappings)
     self.dynamic = [d for d, size in enumerate(mapping.grid) if size is None]
+    self.symmetric = symmetric_memory.plan(kernel) if kernel.mesh else None
     pointer = ir.PointerType(addrspace=_GLOBAL)
-    params = [pointer] * (self.count + 1 + len(self.dynamic))
+    params = [pointer] * (self.count + 1 + len(self.dynamic) + 2 * bool(kernel.mesh))
     self.function = ir.Function(self.module, ir.FunctionType(VOID, params), KERNEL)
     self.function.calling_convention = "ptx_kernel"
     args = self.function.args
     aliased = {i for i, _ in kernel.input_output_aliases}
     for i in range(mapping.num_prefetch + mapping.num_inputs):
-      if i not in aliased:  # loads of read-only arrays may be reordered before stores
+      if i not in aliased and not kernel.mesh:  # loads of read-only arrays may be reordered before stores
         args[i].add_attribute("noalias")
     self.tensor_maps: dict[TensorMap, ir.Argument] = {}
     self.maps = [self.tensor_map(m) for m in maps]
@@ -138,9 +142,11 @@ class Frame:
     self.b = b = ir.IRBuilder(self.function.append_basic_block("entry"))
     self.arrays = [b.addrspacecast(a, ty.PTR) for a in args[: self.count + 1]]
     bounds = {d: b.load(p, typ=I32, align=4) for d, p in zip(self.dynamic, args[self.count + 1 :])}
+    # The table of heaps, and the number of the call; tensor maps follow.
+    self.peers = (b.addrspacecast(args[-2], ty.PTR), b.ptrtoint(args[-1], I64)) if kernel.mesh else None
     self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
     self.number = threads.block_id(b)
-    self.report = Report() if effects.may_log(kernel.body.body) else None
+    self.report = Report() if kernel.mesh or effects.may_log(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
     self.profiler = None if profile is None else Profiler(b, profile)
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
@@ -164,7 +170,7 @@ class Frame:
       choose_lanes(self.kernel, num_threads),
       b.addrspacecast(self.shared, ty.PTR),
       self.scratch,
-      STATEMENTS,
+      {**STATEMENTS, **peers.STATEMENTS} if self.kernel.mesh else STATEMENTS,
     )
     made.whole, made.users = self.kernel.body.body, users(self.kernel.body.body)
     if self.report is not None:
@@ -243,6 +249,7 @@ class Frame:
         views.append(staged[k](block.in_place()))
         continue
       ref = body.params[num_prefetch + k]
+      self._check_is_seen(code, k, block, ref in reshaped)
       is_output = k >= mapping.num_inputs or ref in written
       if code.inferred is not None and ref in code.inferred.shared:
         if ref not in self.placed:
@@ -271,6 +278,18 @@ class Frame:
         with code.span("store", "write back"):
           copy.write_back()
 
+  def _check_is_seen(self, code: BlockCode, k: int, block: blocks.Block, is_reshaped: bool) -> None:
+    """Other devices see arrays, not the copies of their blocks that a body may have."""
+    seen = self.symmetric is not None and self.mapping.num_prefetch + k in {a.number for a, _ in self.symmetric.arrays}
+    is_placed = (
+      code.inferred is not None and self.kernel.body.params[self.mapping.num_prefetch + k] in code.inferred.shared
+    )
+    if seen and (is_placed or block.must_be_copied(is_reshaped)):
+      raise errors.NativeCodeError(
+        f"The kernel '{self.kernel.name}': other devices access {self.mapping.block_mappings[k].origin}, of which the body needs a copy of "
+        "each block here: it may hang over the edge of the array, or has elements at given numbers. Pass the whole array (pl.ANY)."
+      )
+
   def finish(
     self, code: BlockCode, num_threads: int, parallel: tuple[int, ...], num_blocks: int = 1, **more: Any
   ) -> tuple[str, Launch]:
@@ -286,6 +305,7 @@ class Frame:
       workspace_param=self.count,
       steps_ahead=code.steps_ahead,
       buffers=tuple(code.shared_buffers),
+      symmetric=self.symmetric,
       **more,
     )
     b = self.b

@@ -17,10 +17,11 @@ from tilewright.target.llvm.types import I64
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks, l2_hints
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import MAX_VALUE_REGISTERS, ordinary
 from tilewright.target.nvgpu.emit.grid_loop import Meetings, Points
 from tilewright.target.nvgpu.emit.kernel_function import MAX_WORKSPACE, Frame, Launch
-from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.ops import effects, peers
 from tilewright.target.nvgpu.emit.pipeline import matmul_pipeline
 from tilewright.target.nvgpu.emit.units import cp_async, threads, tma
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
@@ -32,6 +33,7 @@ from tilewright.target.nvgpu.passes import (
   k_loops,
   matmul_plans,
   register_budget,
+  symmetric_memory,
 )
 from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
@@ -58,6 +60,8 @@ def emit_kernel(
   """The LLVM IR of a kernel, and how to launch it: see `nvgpu.CompilerParams` for what a user may say. With `profile`, the kernel records
   so many begins and ends of spans in each track (see `profiler`)."""
   buffers.check(kernel, MAX_WORKSPACE, "a launch")
+  if kernel.mesh:
+    return _emit_for_devices(kernel, arch, num_warps, cluster, pipeline, profile)
   rewrite(kernel.body, algebraic_rewrites.RULES)
   parallel = tuple(parallel_dims(kernel))
   if kernel.warpgroups == 1 and _num_warps(kernel, num_warps) not in (None, threads.GROUP // threads.WARP):
@@ -83,6 +87,33 @@ def emit_kernel(
   return _emit_points(kernel, arch, parallel, choose_threads(kernel, num_warps, arch), profile)
 
 
+def _emit_for_devices(
+  kernel: NativeKernel,
+  arch: Arch,
+  num_warps: int | None,
+  cluster: tuple[int, ...] | None,
+  pipeline: Pipeline | None,
+  profile: int | None,
+) -> tuple[str, Launch]:
+  """A kernel that accesses other devices: its copies are carried out where they stand, and blocks are not fetched ahead of their use."""
+  symmetric_memory.check(kernel)
+  if pipeline is not None or cluster not in (None, (1,) * len(cluster or ())):
+    raise errors.GridError(
+      f"The kernel '{kernel.name}' accesses other devices, and has neither a pipeline nor clusters. Leave pipeline and cluster out."
+    )
+  rewrite(kernel.body, algebraic_rewrites.RULES)
+  hand_written.without_barriers(kernel.body.body)
+  kernel = k_loops.split(kernel, arch)
+  num_threads = choose_threads(kernel, num_warps, arch)
+  text, launch = _emit_points(kernel, arch, tuple(parallel_dims(kernel)), num_threads, profile)
+  if launch.launched_blocks > symmetric_memory.MAX_BLOCKS:
+    raise errors.ResourceExhaustedError(
+      f"The kernel '{kernel.name}' accesses other devices in {launch.launched_blocks} CTAs, of which {symmetric_memory.MAX_BLOCKS} at most "
+      "can meet. Use a smaller grid, and loops in the kernel."
+    )
+  return text, launch
+
+
 _NO_PIPELINE = (
   "pipeline: the kernel '{}' is no product along the last grid dimension that can be pipelined. Leave it out."
 )
@@ -99,14 +130,21 @@ def _emit_points(
   """A kernel whose CTAs take one point of the parallel dimensions each."""
   parallel = l2_hints.write_order(kernel, parallel)
   frame = Frame(kernel, profile=profile)
-  code = frame.code(arch, num_threads)
+  code = frame.code(arch, num_threads, peers.PeerCode if kernel.mesh else BlockCode)
   frame.begin(code)
+  if frame.symmetric is not None:
+    assert frame.peers is not None
+    peers.begin(code, kernel, frame.symmetric, *frame.peers, frame.arrays, frame.number)
   code.inferred = choice.choose(kernel, arch, num_threads // threads.WARP)
   code.chains = elementwise_chains.find(kernel.body.body, num_threads)
   resident = resident_blocks(kernel, arch, num_threads, parallel)
   points = Points(frame, code, parallel, resident)
   b = frame.b
-  if frame.dynamic:
+  if frame.symmetric is not None:
+    peers.enter(code)
+    points.run(b.zext(frame.number, I64))
+    peers.leave(code)
+  elif frame.dynamic:
     total: Any = i64(1)
     for d in parallel:
       total = b.mul(total, frame.sizes[d])

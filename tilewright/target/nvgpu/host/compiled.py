@@ -31,7 +31,8 @@ if TYPE_CHECKING:
   from tilewright.target.nvgpu.emit.kernel_function import Launch
 
 _SOURCES = ("layout", "target/nvgpu")
-_LAUNCH_WITH_CLUSTERS = "cuLaunchKernelEx"
+# Functions that some launchers call; the first is there since CUDA 11.8.
+_FURTHER_FUNCTIONS = ("cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cuMemcpyDtoDAsync_v2")
 _DRIVER_FUNCTIONS = (
   *("cuLaunchKernel", "cuTensorMapEncodeTiled", "cuGetErrorName", "cuGetErrorString"),
   *("cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoH_v2", "cuStreamSynchronize"),  # see reporting
@@ -48,17 +49,18 @@ class Code:
   shared_bytes: int
   workspace_bytes: int  # of global memory, for all CTAs together
   poisoned: tuple[int, ...]  # the outputs that the kernel finds filled with poison
+  symmetric_bytes: int = 0  # of each device's heap, if it accesses others
 
   def to_bytes(self) -> bytes:
     """A line that says how long the parts are, then the parts."""
-    head = [self.arch, len(self.kernel), self.shared_bytes, self.workspace_bytes, self.poisoned]
+    head = [self.arch, len(self.kernel), self.shared_bytes, self.workspace_bytes, self.poisoned, self.symmetric_bytes]
     return json.dumps(head).encode() + b"\n" + self.kernel + self.launcher
 
   @classmethod
   def from_bytes(cls, data: bytes) -> Code:
     head, _, rest = data.partition(b"\n")
-    arch, size, shared_bytes, workspace_bytes, poisoned = json.loads(head)
-    return cls(arch, rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned))
+    arch, size, shared_bytes, workspace_bytes, poisoned, symmetric_bytes = json.loads(head)
+    return cls(arch, rest[:size], rest[size:], shared_bytes, workspace_bytes, tuple(poisoned), symmetric_bytes)
 
 
 def _link(name: str, code: bytes) -> Resident:
@@ -66,13 +68,15 @@ def _link(name: str, code: bytes) -> Resident:
   parts = Code.from_bytes(code)
   for function in _DRIVER_FUNCTIONS:
     linking.define(function, cuda.function_address(function))
-  if _LAUNCH_WITH_CLUSTERS.encode() in parts.launcher:  # which drivers have since CUDA 11.8
-    linking.define(_LAUNCH_WITH_CLUSTERS, cuda.function_address(_LAUNCH_WITH_CLUSTERS))
+  for function in _FURTHER_FUNCTIONS:
+    if function.encode() in parts.launcher:
+      linking.define(function, cuda.function_address(function))
   printing.report_symbol()
   (devices,) = (own.devices for own in _families()[0] if own.arch.name == parts.arch)
   handles = cuda.load(parts.kernel, KERNEL, parts.shared_bytes, devices)
   target = f"tilewright_cuda_{name[:24]}"
-  return Resident.of(target, parts.launcher, parts.workspace_bytes, parts.poisoned, handles)
+  callee = Callee(target, parts.workspace_bytes, parts.poisoned, symmetric_bytes=parts.symmetric_bytes)
+  return Resident.of(callee, parts.launcher, handles)
 
 
 def _families() -> tuple[tuple[Family, ...], dict[int, str]]:
@@ -185,7 +189,8 @@ def _compile_for_each(
   parts = [f"{device} {own.name}" for device, own in found.items()]
   name = f"tilewright_cuda_{cache.key(*parts, *(f'{device} {why}' for device, why in without.items()))[:24]}"
   register(name, {device: own.address for device, own in found.items()}, without)
-  return Callee(name, max(own.workspace_bytes for own in callees), callees[0].poisoned)
+  most = {n: max(getattr(own, n) for own in callees) for n in ("workspace_bytes", "symmetric_bytes")}
+  return Callee(name, poisoned=callees[0].poisoned, **most)
 
 
 def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee:
@@ -219,9 +224,9 @@ def _compile_for(family: Family, kernel: NativeKernel, wishes: Wishes) -> Callee
     with ThreadPoolExecutor(1) as other:  # the driver and LLVM work at the same time
       loadable = other.submit(_loadable, ptx, launch, family.assembling)
       launcher = jit.object_code(host)
-      return Code(
-        machine.name, loadable.result(), launcher, launch.shared_bytes, launch.workspace_bytes, poisoned
-      ).to_bytes()
+      symmetric = 0 if launch.symmetric is None else launch.symmetric.nbytes
+      sizes = launch.shared_bytes, launch.workspace_bytes
+      return Code(machine.name, loadable.result(), launcher, *sizes, poisoned, symmetric).to_bytes()
 
   made = _code_cache.make(cache.key(ptx + host if key_text is None else key_text, *environment), build)
   if launch.profile is not None:

@@ -37,13 +37,14 @@ class Report:
 
   prints: list[tuple[str, list[tuple[str, list[int]]]]] = dataclasses.field(default_factory=list)
   # With the shape of what is checked.
-  messages: list[tuple[str, tuple[int, ...]]] = dataclasses.field(default_factory=list)
+  # Without a shape (None) the numbers after the rank are fields of the text.
+  messages: list[tuple[str, tuple[int, ...] | None]] = dataclasses.field(default_factory=list)
 
   def print(self, template: str, tiles: Sequence[TileType]) -> int:
     self.prints.append((template, [(t.dtype.name, list(t.shape)) for t in tiles]))
     return len(self.prints) - 1
 
-  def message(self, text: str, shape: tuple[int, ...] = ()) -> int:
+  def message(self, text: str, shape: tuple[int, ...] | None = ()) -> int:
     if (text, shape) not in self.messages:
       self.messages.append((text, shape))
     return self.messages.index((text, shape))

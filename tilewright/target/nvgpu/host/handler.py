@@ -15,8 +15,9 @@ from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
 from tilewright.target.nvgpu.emit.kernel_function import Launch
 from tilewright.target.nvgpu.emit.units import tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
-from tilewright.target.nvgpu.host import device_log
+from tilewright.target.nvgpu.host import device_log, peer_launch
 from tilewright.target.nvgpu.host.symbols import (
+  DIRECTORY,
   GONE,
   HANDLE,
   HANDLER,
@@ -50,7 +51,7 @@ _CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   """The operands are dynamic bounds and arrays; the results are arrays, then scratch memory."""
   module = ir.Module("tilewright")
-  for name in (HANDLE, HANDLES, USERS, GONE, STATE_TYPE):
+  for name in (HANDLE, HANDLES, USERS, GONE, STATE_TYPE, *[DIRECTORY] * (launch.symmetric is not None)):
     ir.GlobalVariable(module, I64, name).initializer = I64(0)
   _emit_instantiate(module, launch)
   _emit_users(module)
@@ -65,6 +66,24 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
     b.ret(_NULL)
     return str(module)
 
+  if launch.symmetric is None:
+    _emit_call(b, kernel, launch, frame)
+  else:
+    device = device_number(b, frame, read(b, frame, ffi.FRAME_API))
+    peer_launch.emit(b, frame, kernel.name, device, lambda b, *heap: _emit_call(b, kernel, launch, *heap))
+  return str(module)
+
+
+def _emit_call(
+  b: ir.IRBuilder,
+  kernel: NativeKernel,
+  launch: Launch,
+  frame: ir.Value,
+  record: ir.Value | None = None,
+  site: ir.Value | None = None,
+) -> None:
+  """Launch a kernel, and return. One that accesses other devices has the record of its heap and the number of its call."""
+  module, blocks = b.module, launch.launched_blocks
   api = read(b, frame, ffi.FRAME_API)
   stream = _stream(b, frame, api)
   mapping = kernel.mapping
@@ -73,7 +92,21 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   log = b.load(arrays[mapping.num_prefetch + len(mapping.block_mappings)], typ=PTR, align=8)
   if launch.report is not None:
     _check(b, api, device_log.clear(b, log, stream), f"The log of the GPU kernel '{kernel.name}' could not be cleared")
+  staged: list[peer_launch.Copied] = []
+  if launch.symmetric is not None:
+    assert record is not None and site is not None
+    arrays, staged = peer_launch.places(b, arrays, record, launch.symmetric)
+    for each in staged:
+      if each.array.is_read:
+        _check(
+          b,
+          api,
+          peer_launch.copy_in(b, each, stream),
+          f"The GPU kernel '{kernel.name}': operand {each.array.number} was not copied",
+        )
   params = [*arrays, *bounds]
+  if record is not None:
+    params += peer_launch.parameters(b, record, site)
   for m in launch.maps:
     place, status = _tensor_map(b, module, m, b.load(arrays[m.array], typ=PTR, align=8))
     _check(b, api, status, f"The GPU kernel '{kernel.name}': operand {m.array} has no tensor map")
@@ -84,11 +117,18 @@ def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
   launch_text = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
   launch_text += f" in clusters of {launch.cluster}" if launch.cluster > 1 else ""
   _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {launch_text}")
+  for each in staged:
+    if each.array.is_written:
+      _check(
+        b,
+        api,
+        peer_launch.copy_out(b, each, stream),
+        f"The GPU kernel '{kernel.name}': operand {each.array.number} was not copied",
+      )
   if launch.report is not None:
     status = device_log.deliver(b, api, log, stream, launch.report)
     _check(b, api, status, f"The GPU kernel '{kernel.name}' did not finish")
   b.ret(_NULL)
-  return str(module)
 
 
 def _emit_instantiate(module: ir.Module, launch: Launch) -> None:
@@ -127,6 +167,9 @@ def _launch(
 ) -> ir.Value:
   """Start a kernel; gives what the driver says to that."""
   sizes = [launch.launched_blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
+  if launch.symmetric is not None and launch.launched_blocks > 1:  # CTAs that wait for others must all be resident
+    launcher = external(module, "cuLaunchCooperativeKernel", I32, [PTR] + [I32] * 7 + [PTR] * 2)
+    return b.call(launcher, [function, *(I32(n) for n in sizes), stream, params])
   if launch.cluster == 1:
     launcher = external(module, "cuLaunchKernel", I32, [PTR] + [I32] * 7 + [PTR] * 3)
     return b.call(launcher, [function, *(I32(n) for n in sizes), stream, params, _NULL])

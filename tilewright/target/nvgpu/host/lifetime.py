@@ -22,7 +22,9 @@ from typing import Any
 
 from tilewright.runtime import code_memory, cuda, ffi, linking
 from tilewright.runtime.linking import Linked
+from tilewright.target.nvgpu.host import peer_memory
 from tilewright.target.nvgpu.host.symbols import (
+  DIRECTORY,
   GONE,
   HANDLE,
   HANDLER,
@@ -49,6 +51,7 @@ class Callee:
   workspace_bytes: int
   poisoned: tuple[int, ...]
   address: int = 0  # of its handler
+  symmetric_bytes: int = 0  # of the heap of each device, if it accesses others
 
 
 @functools.cache
@@ -69,15 +72,17 @@ class Resident:
     else:
       self._variable(HANDLES).value = ctypes.addressof(handles)
     self._variable(GONE).value = 0
+    if callee.symmetric_bytes:
+      self._variable(DIRECTORY).value = peer_memory.directory()
 
   @classmethod
-  def of(cls, name: str, launcher: bytes, workspace_bytes: int, poisoned: tuple[int, ...], handles: Any) -> Resident:
-    """A kernel with these handles. The launcher of the name, given as object code, is linked once."""
+  def of(cls, callee: Callee, launcher: bytes, handles: Any) -> Resident:
+    """A kernel with these handles. The launcher of its name, given as object code, is linked once."""
     with _lock:
-      if name not in _launchers:
-        _launchers[name] = linking.link(launcher)
-      linked = _launchers[name]
-    return cls(Callee(name, workspace_bytes, poisoned, linked.address(HANDLER)), linked, handles)
+      if callee.name not in _launchers:
+        _launchers[callee.name] = linking.link(launcher)
+      linked = _launchers[callee.name]
+    return cls(dataclasses.replace(callee, address=linked.address(HANDLER)), linked, handles)
 
   def register(self) -> None:
     """Let XLA call the kernel. It may be done again."""

@@ -9,5 +9,8 @@ USERS, GONE = (
   "users",
   "gone",
 )  # the variables in which the launcher counts who uses the kernel, and finds that it is not loaded
+DIRECTORY = (
+  "heaps"  # the variable with the address of the list of heaps, where devices access each other (`peer_memory`)
+)
 RETAIN, RELEASE = "retain", "release"  # the functions that count one user more and one less
 STATE_TYPE = "state_type"  # the variable with the place of the number that XLA gives to the type of the state

@@ -19,6 +19,7 @@ from tilewright.target.llvm import semaphores
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.units import system_scope
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.host.device_log import Report
@@ -73,7 +74,7 @@ def fail_unless(
         words += [I32(len(position)), *position]
         for number, word in enumerate(words[: device_log.HEADER_WORDS - device_log.MESSAGE]):
           b.store(word, log.word(b, device_log.MESSAGE + number), align=4)
-    b.ret_void()
+    code.stop()
 
 
 def _check(code: BlockCode, op: Op) -> None:
@@ -152,11 +153,11 @@ def _delay(code: BlockCode, op: Op) -> None:
   """Sleep until the device's clock has moved on so far; one instruction sleeps for a millisecond at most."""
   b = code.b
   code.settle_memory()  # so that all threads are done sleeping before what follows
-  end = b.add(_now(b), code.scalar_index(op.operands[0]))
+  end = b.add(system_scope.now(b), code.scalar_index(op.operands[0]))
   look, sleep, done = (b.append_basic_block(name) for name in ("delay", "delay.sleep", "delay.done"))
   b.branch(look)
   b.position_at_end(look)
-  left = b.sub(end, _now(b))
+  left = b.sub(end, system_scope.now(b))
   b.cbranch(b.icmp_signed(">", left, i64(0)), sleep, done)
   b.position_at_end(sleep)
   nap = b.select(b.icmp_signed("<", left, i64(_NAP)), left, i64(_NAP))
@@ -164,11 +165,6 @@ def _delay(code: BlockCode, op: Op) -> None:
   b.call(text, [b.trunc(nap, I32)])
   b.branch(look)
   b.position_at_end(done)
-
-
-def _now(b: ir.IRBuilder) -> ir.Value:
-  """Nanoseconds on the device's clock."""
-  return b.call(ir.InlineAsm(ir.FunctionType(I64, []), "mov.u64 $0, %globaltimer;", "=l", side_effect=True), [])
 
 
 STATEMENTS: dict[str, Any] = {

@@ -460,7 +460,7 @@ def _switch(system: System, op: Op) -> None:
   *("constant", "iota", "program_id", "num_programs", "yield", "copy"),
   *("alloc_semaphores", "signal", "wait", "read_semaphore", "delay", "arrive", "await", "meet", "barrier"),
   *("commit_copies", "await_copies", "await_products", "set_registers", "mma_wait", "copy_commit", "copy_wait"),
-  *("remote", "lock_device", "unlock_device"),  # refused on GPUs, where no kernel reaches for another device
+  *("remote", "lock_device", "unlock_device"),
 )
 def _nothing(system: System, op: Op) -> None:
   """No tiles, or tiles in any layout."""
