@@ -154,6 +154,15 @@ def test_a_control_edge_of_a_barrier_belongs_to_all_of_its_values(item: Collecti
   transformed(str(Layers(body.replace(", control-predecessors={bar}", ""))), item)
 
 
+@pytest.mark.parametrize("item", [FORWARD, SINK], ids=lambda p: p.direction)
+def test_a_value_of_a_barrier_takes_its_control_edges_along(item: CollectivePipeliner) -> None:
+  body = store(
+    """bt = (f32[4], f32[4]) tuple(r, h) bar = (f32[4], f32[4]) opt-barrier(bt) e = f32[4] get-tuple-element(bar), index=0
+    o = f32[4] get-tuple-element(bar), index=1 n = f32[4] negate(e), control-predecessors={e} u = f32[1,4] reshape(n)"""
+  )
+  transformed(str(Layers(body)), item)
+
+
 def test_backward_with_control_edges() -> None:
   body = f"""x = f32[1,4] dynamic-slice(w, i, zero), dynamic_slice_sizes={{1,4}} a = f32[4] reshape(x)
   g = f32[4] all-reduce(a), {AR}, control-predecessors={{x}} h1 = f32[4] multiply(h, g)

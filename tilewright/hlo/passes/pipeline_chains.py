@@ -101,11 +101,21 @@ def _split_barrier(barrier: Instruction, inside: set[Instruction]) -> set[Instru
     elements = {i: builder.element(new, position) for position, i in enumerate(group)}
     for user in users:
       if user.attrs["index"] in elements:
-        user.replace_all_uses_with(elements[user.attrs["index"]])
+        _take_the_place_of(user, elements[user.attrs["index"]])
     if group is chosen:
       moved = {values, new, *elements.values()}
   remove_dead(builder.computation, [*users, barrier])
   return moved
+
+
+def _take_the_place_of(old: Instruction, new: Instruction) -> None:
+  """Uses and control edges of one instruction become those of another."""
+  old.replace_all_uses_with(new)
+  for predecessor in old.control_predecessors:
+    new.add_control_predecessor(predecessor)
+  for successor in old.control_successors:
+    successor.add_control_predecessor(new)
+  old.drop_control_edges()
 
 
 # Dependences, without changing anything.
