@@ -341,7 +341,7 @@ def test_a_command_that_measured_writes_a_trace(tmp_path, capsys):
     assert main(command) == 0
   events = json.loads((tmp_path / "own.softmax_kernel.trace.json").read_text())["traceEvents"]
   assert sum(e["ph"] == "X" for e in events) == 8
-  assert "35.0%  warpgroup 1: multiply: compute, wgmma" in capsys.readouterr().out
+  assert "35.0%  multiply: compute, wgmma" in capsys.readouterr().out
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------

@@ -132,12 +132,12 @@ def _measured(m: Measured) -> Iterator[str]:
   whole = sum(t.end - t.begin for t in p.sample()) or 1.0
   ordered = sorted(p.totals().items(), key=lambda item: -item[1])[:_MARKS]
   rows = "".join(
-    f'<tr><td class="n">{ns / whole:.1%}</td><td>{html.escape(role)}</td><td>{mark.lane}</td><td>{html.escape(mark.name)}</td>'
+    f'<tr><td class="n">{ns / whole:.1%}</td><td>{html.escape(work)}</td><td>{mark.lane}</td><td>{html.escape(mark.name)}</td>'
     f"<td>{html.escape(mark.line)}</td></tr>"
-    for (role, mark), ns in ordered
+    for (work, mark), ns in ordered
   )
   yield (
-    '<div class="figure"><h3>Where the time goes</h3><div class="scroll"><table><tr><th class="n">share</th><th>warpgroup</th>'
+    '<div class="figure"><h3>Where the time goes</h3><div class="scroll"><table><tr><th class="n">share</th><th>warpgroups that</th>'
     f"<th>work</th><th>mark</th><th>line</th></tr>{rows}</table></div><p>Of the time of all warpgroups together.</p></div>"
   )
 

@@ -196,6 +196,12 @@ class BlockCode(Passes):
     """What is emitted inside is a span of the kernel's profile, if there is one."""
     return NO_SPAN if self.profiler is None else self.profiler.span(Mark(lane, name, loc))
 
+  def span_of(self, v: Value) -> contextlib.AbstractContextManager[None]:
+    """A tile is computed, or loaded, and kept."""
+    if self.profiler is None or not isinstance(v.owner, Op) or v.tile.is_scalar:
+      return NO_SPAN
+    return self.span("load" if v.owner.name in ("load", "window_load") else "compute", v.owner.name, v.owner.loc)
+
   def statement(self, op: Op) -> None:
     if self.profiler is None:
       super().statement(op)
@@ -490,7 +496,8 @@ class BlockCode(Passes):
     kept: Any = (
       self.allocate(v.tile.shape, v.tile.dtype) if layout is None else self.new_registers(layout, v.tile.dtype)
     )
-    self.fill(kept, v)
+    with self.span_of(v):
+      self.fill(kept, v)
     self.env[v] = kept
     self.forget(v)
     return kept
@@ -563,6 +570,8 @@ class BlockCode(Passes):
   # --- ops -------------------------------------------------------------------------------------------------------
 
   def _define(self, v: Value, op: Op, uses: int) -> None:
+    if self.profiler is not None:
+      self.profiler.enter_scopes(scopes_of(op))
     if v.tile.is_scalar:
       self.prepare(v, None)
       self.sync(self.bases_read(v), set())

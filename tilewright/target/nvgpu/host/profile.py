@@ -26,7 +26,7 @@ import numpy as np
 TRACK_THREADS = 128
 HEADER_BYTES, RECORD_BYTES = 64, 8
 DEFAULT_SPACE = 512  # records of a track
-_SAMPLE = 128  # CTAs
+_SAMPLE, _TRACED = 128, 32  # CTAs: of totals, and of a trace
 LANES = ("wait", "load", "compute", "store", "scope")
 
 
@@ -148,6 +148,11 @@ class Profile:
   def dropped(self) -> int:
     return sum(t.dropped for t in self.tracks)
 
+  @property
+  def needed_space(self) -> int:
+    """Room for the records of every track."""
+    return max((len(t.records) + t.dropped for t in self.tracks), default=0)
+
   def of_block(self, block: int) -> tuple[Track, ...]:
     return self.tracks[block * len(self.roles) : (block + 1) * len(self.roles)]
 
@@ -159,17 +164,18 @@ class Profile:
     """The CTA that took the median time."""
     return sorted(range(self.blocks), key=self.block_nanoseconds)[self.blocks // 2]
 
-  def sample(self) -> list[Track]:
-    """The tracks of at most 128 CTAs, evenly among all of them."""
-    blocks = sorted({n * self.blocks // min(self.blocks, _SAMPLE) for n in range(min(self.blocks, _SAMPLE))})
+  def sample(self, count: int = _SAMPLE) -> list[Track]:
+    """The tracks of at most so many CTAs, evenly among all of them."""
+    count = min(self.blocks, count)
+    blocks = [n * self.blocks // count for n in range(count)]
     return [t for block in blocks for t in self.of_block(block)]
 
   def totals(self) -> dict[tuple[str, Mark], float]:
-    """Nanoseconds of a sample of CTAs together, by role and mark; each moment counts for the innermost span."""
+    """Nanoseconds of a sample of CTAs together, by the work of their warpgroups and by mark; each moment counts for the innermost span."""
     found: dict[tuple[str, Mark], float] = {}
     for t in self.sample():
       for s in t.leaves:
-        key = self.roles[t.number], s.mark
+        key = self.roles[t.number].rpartition(": ")[2], s.mark
         found[key] = found.get(key, 0.0) + s.end - s.begin
     return found
 
@@ -179,16 +185,17 @@ class Profile:
       f"{self.kernel}: {self.nanoseconds / 1e3:.1f} us, {self.blocks} CTAs; share of the time of their warpgroups:"
     ]
     ordered = sorted(self.totals().items(), key=lambda item: -item[1])
-    lines += [f"  {ns / whole:6.1%}  {role}: {mark.lane}, {mark}" for (role, mark), ns in ordered]
+    several = len({work for (work, _), _ in ordered}) > 1
+    lines += [f"  {ns / whole:6.1%}  {f'{work}: ' * several}{mark.lane}, {mark}" for (work, mark), ns in ordered]
     lines.append(f"  {1 - sum(ns for _, ns in ordered) / whole:6.1%}  outside of all marks")
     if self.dropped:
       lines.append(f"  {self.dropped:,} records found no room: later spans are missing.")
     return "\n".join(lines)
 
   def to_chrome(self) -> dict[str, Any]:
-    """Trace events (the format of chrome://tracing) of a sample of CTAs: processes are SMs, threads are the warpgroups of a CTA."""
+    """Trace events (the format of chrome://tracing) of some CTAs: processes are SMs, threads are the warpgroups of a CTA."""
     events: list[dict[str, Any]] = []
-    for t in self.sample():
+    for t in self.sample(_TRACED):
       thread = t.block * len(self.roles) + t.number
       where = {"pid": t.sm, "tid": thread}
       name = f"CTA {t.block}, {self.roles[t.number]}"
