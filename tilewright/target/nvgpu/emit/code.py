@@ -200,7 +200,8 @@ class BlockCode(Passes):
     """A tile is computed, or loaded, and kept."""
     if self.profiler is None or not isinstance(v.owner, Op) or v.tile.is_scalar:
       return NO_SPAN
-    return self.span("load" if v.owner.name in ("load", "window_load") else "compute", v.owner.name, v.owner.loc)
+    source = self.env.get(v.owner.operands[0]) if v.owner.name in ("load", "window_load") else None
+    return self.span("load" if getattr(source, "in_global", False) else "compute", v.owner.name, v.owner.loc)
 
   def statement(self, op: Op) -> None:
     if self.profiler is None:
