@@ -196,7 +196,7 @@ def test_rows(name, state, gpu, monkeypatch):
   check(plain, ours, f, args, EPS["float32"])
 
 
-@pytest.mark.parametrize("seed", [None, 1])
+@pytest.mark.parametrize("seed", [None, 0, 1])  # an instruction, a call of cuBLAS, a fusion
 def test_products_with_quantised_weights(seed, gpu, monkeypatch):
   w, scales, x = RNG.integers(-127, 128, (64, 256)).astype(np.int8), np.abs(normal(256)), normal(1, 64)
   f = lambda x, w, s: x @ (w.astype(jnp.float32) * s)

@@ -54,19 +54,15 @@ class Codes:
 
   def keep_named(self, call: Instruction) -> str:
     """Keep the code that a custom call names; gives the key that finds it on disk, or nothing."""
-    if not (found := _CODE.search(call.backend_config)):
-      target = call.attrs["custom_call_target"]
-      is_ours = target.startswith(_ON_GPU)
-      if is_ours:
-        from tilewright.target.nvgpu.host.compiled import _code_cache as on_gpu
-
-        return on_gpu.full_name(target.removeprefix(_ON_GPU))
+    found, target = _CODE.search(call.backend_config), call.attrs["custom_call_target"]
+    if not found and not target.startswith(_ON_GPU):
       return ""
-    from tilewright.target.cpu import _code_cache
+    from tilewright.target.cpu import _code_cache as on_cpu
+    from tilewright.target.nvgpu.host.compiled import _code_cache as on_gpu
 
-    name = _code_cache.full_name(found[1])
+    name = on_cpu.full_name(found[1]) if found else on_gpu.full_name(target.removeprefix(_ON_GPU))
     if name:
-      self.keep(_code_cache.find(name))
+      self.keep((on_cpu if found else on_gpu).find(name))
     return name
 
   def compile(self, kernel: NativeKernel, platform: str) -> Code:

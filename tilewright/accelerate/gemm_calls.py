@@ -9,9 +9,10 @@ A call that does more, such as adding a bias or a matrix, scaling 8-bit floats, 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
-from tilewright.hlo import Instruction
+from tilewright.hlo import Instruction, Module
 
 TARGETS = frozenset({"__cublas$gemm", "__cublas$lt$matmul"})
 Dims = tuple[int, ...]
@@ -47,3 +48,39 @@ def read(instruction: Instruction) -> GemmCall | None:
   return GemmCall(
     sides("contracting"), sides("batch"), tuple(p.lower() for p in precision), gemm.get("alpha_real", 1.0)
   )
+
+
+def as_dots(module: Module, most_rows: int) -> dict[Instruction, Instruction]:
+  """Put a dot in the place of each call with few rows, whose value the dot is mapped to; `put_back` undoes it."""
+  found: dict[Instruction, Instruction] = {}
+  for call in [i for i in module.instructions() if is_gemm(i)]:
+    gemm = read(call)
+    value = call
+    if call.shape.is_tuple:
+      if len(call.users) != 1 or call.users[0].opcode != "get-tuple-element":
+        continue
+      (value,) = call.users
+    if gemm is None or gemm.alpha != 1.0 or value.shape.is_tuple or call.parent is None:
+      continue
+    count = len(gemm.batch[0])
+    if min(value.shape.dimensions[count:], default=0) > most_rows:
+      continue
+    kinds = (("contracting", gemm.contract), ("batch", gemm.batch))
+    attrs = {f"{side}_{kind}_dims": dims[n] for kind, dims in kinds for n, side in enumerate(("lhs", "rhs")) if dims[n]}
+    dot = Instruction("dot", "dot", value.shape, call.operands, attrs, call.metadata)
+    call.parent.insert(dot, before=value)
+    value.replace_all_uses_with(dot)
+    found[dot] = value
+  return found
+
+
+def put_back(dots: Mapping[Instruction, Instruction]) -> list[Instruction]:
+  """The calls again, where dots are left; gives the values of the calls that nothing needs any more."""
+  gone = []
+  for dot, value in dots.items():
+    if dot.parent is None:
+      gone.append(value)
+      continue
+    dot.replace_all_uses_with(value)
+    dot.parent.remove(dot)
+  return gone

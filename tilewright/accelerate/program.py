@@ -151,11 +151,14 @@ class _Run:
     dots = {i.name: i for c in self._computations() for i in c.instructions if i.opcode == "dot" or _multiplies(i)}
     calls = {i for i in self.module.instructions() if i.opcode == "custom-call"}
     begun = time.perf_counter()
+    of_library = gemm_calls.as_dots(self.module, _FEW_ROWS)
+    dots |= {i.name: i for i in of_library}
     try:
       changed = BlockScaling(most_rows=_FEW_ROWS).run(self.module)
     except HloError as e:
       self.decisions.append(Decision("quantised weights", (), ("dot",), "scaled dot", "", None, None, str(e)))
       raise
+    remove_dead(gemm_calls.put_back(of_library))
     self.compiling += time.perf_counter() - begun
     for call in self.module.instructions():
       if call.opcode == "custom-call" and call not in calls:
