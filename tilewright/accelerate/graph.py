@@ -593,21 +593,40 @@ def _origin(node: Node) -> Node:
 
 def _one_of_each_row(i: Instruction, rows: int, size: int, indices: Node, batch: Sequence[int]) -> Node:
   """The column that a gather or scatter touches in each row of a matrix; `Refused` if it does anything else."""
+  if _has_rows_as_batch(i):
+    if indices.size != rows or indices.dims[0] != rows or math.prod(batch) != rows:
+      raise Refused(f"{i.opcode} of more than one element of each row")
+    return _checked_column(i, size, indices)
   found = _positions(indices)
   if found is None and _origin(indices).opcode == "leaf":
     raise Incomplete(f"{i.opcode} with indices computed outside of the region")
   if found is None or found[0].size != rows or indices.size != 2 * rows or math.prod(batch) != rows:
     raise Refused(f"{i.opcode} of more than one element of each row")
-  if not 0 < size <= np.iinfo(np.int32).max or found[1].dtype not in (np.dtype(np.int32), np.dtype(np.uint32)):
+  return _checked_column(i, size, found[1])
+
+
+def _checked_column(i: Instruction, size: int, column: Node) -> Node:
+  if not 0 < size <= np.iinfo(np.int32).max or column.dtype not in (np.dtype(np.int32), np.dtype(np.uint32)):
     raise Refused(f"{i.opcode} with indices of another type")
-  return found[1]
+  return column
+
+
+def _has_rows_as_batch(i: Instruction) -> bool:
+  """Whether rows of a gather or scatter are a batch: each has indices of its own, of one column."""
+  a = i.attrs
+  kinds = (
+    ("start_index_map", "operand_batching_dims", "start_indices_batching_dims"),
+    ("scatter_dims_to_operand_dims", "input_batching_dims", "scatter_indices_batching_dims"),
+  )
+  return any(tuple(tuple(a.get(name, ())) for name in names) == ((1,), (0,), (0,)) for names in kinds)
 
 
 def _gather(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtype, dims: tuple[int, ...]) -> Node:
   """`x[row, column[row]]`, as `take_along_axis` writes it: XLA clamps the column."""
   x, indices = operands
   a = i.attrs
-  if len(x.dims) != 2 or tuple(a["slice_sizes"]) != (1, 1) or tuple(a["start_index_map"]) != (0, 1):
+  is_whole = tuple(a["start_index_map"]) == (0, 1) or _has_rows_as_batch(i)
+  if len(x.dims) != 2 or tuple(a["slice_sizes"]) != (1, 1) or not is_whole:
     raise Refused("gather of more than single elements of a matrix")
   column = _one_of_each_row(i, x.dims[0], x.dims[1], indices, dims)
   column = b.reshaped(column, (x.dims[0],))
@@ -633,7 +652,8 @@ def _scatter(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dty
   if len(operands) != 3 or len(dims) != 2:
     raise Refused("scatter into more than a matrix")
   x, indices, updates = operands
-  if tuple(i.attrs["scatter_dims_to_operand_dims"]) != (0, 1) or updates.size != dims[0]:
+  is_whole = tuple(i.attrs["scatter_dims_to_operand_dims"]) == (0, 1) or _has_rows_as_batch(i)
+  if not is_whole or updates.size != dims[0]:
     raise Refused("scatter of more than one element of each row")
   column = b.reshaped(_one_of_each_row(i, dims[0], dims[1], indices, updates.dims), (dims[0],))
   if column.dtype != np.int32:
