@@ -36,8 +36,7 @@ def test_results_are_as_exact_as_those_of_xla(name):
   plain = jax.jit(lambda *a: f(*a))(*args)
   with tilewright.accelerate() as acceleration:
     ours = jax.jit(lambda *a: f(*a))(*args)
-  if name != "layer norm, derivative" or jax.default_backend() == "cpu":  # a GPU's rows are not added up in parts
-    assert any(r.taken for r in acceleration.reports), acceleration.explain()
+  assert any(r.taken for r in acceleration.reports), acceleration.explain()
   for found, theirs, exact in zip(*map(jax.tree.leaves, (ours, plain, in_float64(f, args)))):
     exact = np.asarray(exact)
     bound = (
@@ -151,7 +150,6 @@ def test_exact_leaves_products_that_are_added_later():
   np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
 
 
-@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("shape", [(1009, 16), (3, 337, 16), (4099,)])
 def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
   """A tile size that divides the rows would be one row: as many parts as rows, which are as large as the operand."""
@@ -166,7 +164,8 @@ def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
     ours = jax.jit(lambda *a: f(*a)).lower(x, g).compile()
   assert any("reduce" in d.ops for r in acceleration.reports for d in r.taken)
   parts = ours.memory_analysis().temp_size_in_bytes - plain.memory_analysis().temp_size_in_bytes
-  assert parts < x.nbytes / 4
+  if jax.default_backend() == "cpu":  # a GPU has more instances than these rows
+    assert parts < x.nbytes / 4
   for a, b in zip(ours(x, g), plain(x, g)):
     np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.accelerate.gpu_model import GpuModel
 from tests.support import accelerated_programs, attention_spellings, ptxas_marks
-from tilewright.accelerate import graph, program
+from tilewright.accelerate import graph, program, tiles
 from tilewright.hlo import parse
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
@@ -173,8 +173,15 @@ def _loses_its_aliases(call):
 
 
 ROWS = {
-  **{name: accelerated_programs.PROGRAMS[name] for name in ("softmax, derivative", "layer norm", "transposed")},
+  **{
+    name: accelerated_programs.PROGRAMS[name]
+    for name in ("softmax, derivative", "layer norm", "layer norm, derivative", "transposed")
+  },
   "cross entropy, derivative": accelerated_programs.PROGRAMS["cross entropy, derivative"],
+  "rows that are added up": (
+    lambda x, g: (jnp.sum(x * g * jnp.tanh(x), 0), jax.nn.softmax(x * g)),
+    (accelerated_programs.normal(64, 24), accelerated_programs.normal(24)),
+  ),
   "several results": (
     lambda x: (jax.nn.softmax(x), x.max(-1), jax.nn.logsumexp(x, -1)),
     (accelerated_programs.X,),
@@ -189,11 +196,17 @@ ROWS = {
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("name", ROWS)
 def test_rows(name, state, gpu, monkeypatch):
+  monkeypatch.setattr(tiles, "_GPU_TILE", 64)
+  monkeypatch.setattr(tiles, "_GPU_GROUPS", 4)  # so that an instance adds up several tiles
   f, args = ROWS[name]
   args = [np.asarray(a) for a in args]
   plain, ours, taken, after = both(gpu, monkeypatch, f, args, STATES[state])
   assert taken
-  assert not any(i.opcode in ("gather", "scatter") for i in after.instructions())  # one element of each row is a comparison
+  if "rows that are added up" in name:
+    assert any(kernel.mapping.grid[-1] > 1 and len(kernel.mapping.grid) > 1 for kernel, _ in gpu.sources.values())
+  assert not any(
+    i.opcode in ("gather", "scatter") for i in after.instructions()
+  )  # one element of each row is a comparison
   check(plain, ours, f, args, EPS["float32"])
 
 

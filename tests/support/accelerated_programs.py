@@ -31,6 +31,10 @@ PROGRAMS = {
   "softmax, derivative": (jax.grad(lambda x: (jax.nn.softmax(x) ** 2).sum()), (X,)),
   "layer norm": (layer_norm, (X, G, G)),
   "layer norm, derivative": (jax.grad(lambda *a: (layer_norm(*a) ** 2).sum(), (0, 1, 2)), (X, G, G)),
+  "layer norm of many rows, derivative": (
+    jax.grad(lambda *a: (layer_norm(*a) ** 2).sum(), (0, 1, 2)),
+    (normal(1200, 2048), normal(2048), normal(2048)),
+  ),
   "rms norm of odd sizes": (lambda x: x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6), (normal(7, 3, 13),)),
   "gated gelu": (lambda x, y: jax.nn.gelu(x) * y, (X, X[::-1])),
   "cross entropy, derivative": (jax.value_and_grad(cross_entropy), (X, LABELS)),

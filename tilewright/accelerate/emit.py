@@ -80,7 +80,9 @@ def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str, reused: Sequence[t
     num_outputs=len(outputs),
     num_scratch=0,
   )
-  return NativeKernel(name, body, tuple(b.index_map for b in blocks), mapping, tuple(reused), ())
+  index_maps = tuple(b.index_map for b in blocks)
+  # Tiles have every element of every output; a part of a sum is read before, too, at the step that begins it.
+  return NativeKernel(name, body, index_maps, mapping, tuple(reused), (), writes_all=True)
 
 
 def _shape(node: Node) -> Shape:

@@ -17,7 +17,7 @@ from tilewright.accelerate.axes import Atom, Axes, elements
 from tilewright.accelerate.graph import Graph, Incomplete, Node, Output, Refused
 from tilewright.ops.tiling import divisor_near, host_caches
 
-_GROUPS = 16  # of instances that add up a sum over cut atoms
+_GROUPS, _GPU_GROUPS = 16, 264  # of instances that add up a sum over cut atoms
 _ELEMENTWISE = 8192  # elements of a tile of a kernel without reductions
 _GPU_ROW, _GPU_TILE, _GPU_ELEMENTWISE = 16384, 4096, 2048  # elements
 MAX_RANK = 5
@@ -111,7 +111,7 @@ WHOLE = Tiling({}, (), {})  # one tile has all
 
 def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
   """Tile sizes for a region; `Refused` where none fits."""
-  atoms, partial_sums = cuttable(graph, axes, with_sums=not machine.is_gpu)
+  atoms, partial_sums = cuttable(graph, axes)
   if not atoms:
     raise Incomplete("no dimension can be tiled: each is reduced, or missing in an output")
   row = max(_whole(axes, node, atoms) for node in graph.nodes)
@@ -133,7 +133,7 @@ def choose(graph: Graph, axes: Axes, machine: Machine) -> Tiling:
   own = {n: s for n, s in own.items() if s.over}
   steps = 1
   if own:
-    steps, last = _steps(grid, sizes, own)
+    steps, last = _steps(grid, sizes, own, _GPU_GROUPS if machine.is_gpu else _GROUPS)
     if last is not None:
       grid = [a for a in grid if a is not last] + [last]
   tiling = Tiling({a: s for a, s in sizes.items() if a in grid}, tuple(grid), own, steps)
@@ -176,7 +176,7 @@ _CANDIDATES = 256  # tile sizes that are tried for the atom along which parts of
 
 
 def _steps(
-  grid: Sequence[Atom], sizes: dict[Atom, int], partial_sums: dict[int, PartialSum]
+  grid: Sequence[Atom], sizes: dict[Atom, int], partial_sums: dict[int, PartialSum], groups: int
 ) -> tuple[int, Atom | None]:
   """How many tiles in a row add to the same part of a sum, along one atom that all sums are over.
 
@@ -191,8 +191,8 @@ def _steps(
 
   def cost(size: int) -> float:
     count = -(-atom.size // size)
-    parts = count * others / _most_steps(count, others)
-    return max(1.0, parts / _GROUPS) * math.sqrt(sizes[atom] / size) * (1.0 if atom.size % size == 0 else 1.05)
+    parts = count * others / _most_steps(count, others, groups)
+    return max(1.0, parts / groups) * math.sqrt(sizes[atom] / size) * (1.0 if atom.size % size == 0 else 1.05)
 
   least = max(1, sizes[atom] // 2)
   tried = range(least, sizes[atom] + 1, 1 + (sizes[atom] - least) // _CANDIDATES)
@@ -200,12 +200,12 @@ def _steps(
   sizes[atom] = min(
     {*tried, sizes[atom], *([near] if near <= sizes[atom] else [])}, key=lambda size: (cost(size), -size)
   )
-  return _most_steps(-(-atom.size // sizes[atom]), others), atom
+  return _most_steps(-(-atom.size // sizes[atom]), others, groups), atom
 
 
-def _most_steps(count: int, others: int) -> int:
+def _most_steps(count: int, others: int, groups: int) -> int:
   """The largest divisor of a number of tiles that leaves enough groups for all threads."""
-  wanted = max(1, count * others // _GROUPS)
+  wanted = max(1, count * others // groups)
   return next(d for d in range(min(count, wanted), 0, -1) if count % d == 0)
 
 
