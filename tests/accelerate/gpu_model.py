@@ -13,6 +13,7 @@ operands in the layouts they have, whatever it asked for. Where they are not, XL
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import pathlib
@@ -25,7 +26,7 @@ import numpy as np
 import pytest
 
 from tilewright import hlo
-from tilewright.accelerate import graph
+from tilewright.accelerate import graph, tiles
 from tilewright.accelerate.program import Accelerate, Options
 from tilewright.accelerate.report import ModuleReport
 from tilewright.hlo import Computation, Instruction, Module, Shape
@@ -64,6 +65,8 @@ class GpuModel:
     self.sources: dict[str, tuple[NativeKernel, tuple[Any, ...]]] = {}  # and what their code is to be like
     self.calls: list[str] = []  # the kernels that were run
     monkeypatch.setattr(nvgpu, "compile_kernel", self._compile)
+    adding = functools.partial(tiles.gpu, adds_rows=True)
+    monkeypatch.setattr(tiles, "gpu", lambda processors, **_: adding(processors))
     monkeypatch.setattr(launch, "platform", lambda: "gpu")  # where scaled products are traced for
 
   def _compile(

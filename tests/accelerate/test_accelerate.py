@@ -30,13 +30,18 @@ def in_float64(f, args):
     return f(*(np.asarray(a, np.float64) if a.dtype == jnp.float32 else a for a in args))
 
 
+# Sums of rows are a kernel on a GPU only if it was measured; layouts that may be final are left alone there.
+LEFT_TO_GPUS = ("layer norm, derivative", "layer norm of many rows, derivative", "transposed")
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_as_exact_as_those_of_xla(name):
   f, args = PROGRAMS[name]
   plain = jax.jit(lambda *a: f(*a))(*args)
   with tilewright.accelerate() as acceleration:
     ours = jax.jit(lambda *a: f(*a))(*args)
-  assert any(r.taken for r in acceleration.reports), acceleration.explain()
+  if jax.default_backend() == "cpu" or name not in LEFT_TO_GPUS:
+    assert any(r.taken for r in acceleration.reports), acceleration.explain()
   for found, theirs, exact in zip(*map(jax.tree.leaves, (ours, plain, in_float64(f, args)))):
     exact = np.asarray(exact)
     bound = (
@@ -119,7 +124,7 @@ def test_limits_that_only_large_scores_reach_are_no_attention():
 
 def test_products_with_quantised_weights_read_them_as_they_are():
   w = jnp.asarray(RNG.integers(-127, 128, (64, 256)), jnp.int8)
-  scales, x = jnp.abs(normal(256)), normal(1, 64)
+  scales, x = jnp.abs(normal(256)), normal(4, 64)  # of one row, XLA:GPU makes a sum, in one kernel
   f = lambda x, w, s: x @ (w.astype(jnp.float32) * s)
   expected = np.asarray(x, np.float64) @ (np.asarray(w, np.float64) * np.asarray(scales, np.float64))
   with tilewright.accelerate() as acceleration:
@@ -150,6 +155,7 @@ def test_exact_leaves_products_that_are_added_later():
   np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("shape", [(1009, 16), (3, 337, 16), (4099,)])
 def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
   """A tile size that divides the rows would be one row: as many parts as rows, which are as large as the operand."""
@@ -164,8 +170,7 @@ def test_sums_over_a_prime_number_of_rows_are_added_in_few_parts(shape):
     ours = jax.jit(lambda *a: f(*a)).lower(x, g).compile()
   assert any("reduce" in d.ops for r in acceleration.reports for d in r.taken)
   parts = ours.memory_analysis().temp_size_in_bytes - plain.memory_analysis().temp_size_in_bytes
-  if jax.default_backend() == "cpu":  # a GPU has more instances than these rows
-    assert parts < x.nbytes / 4
+  assert parts < x.nbytes / 4
   for a, b in zip(ours(x, g), plain(x, g)):
     np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 

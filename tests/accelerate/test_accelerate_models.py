@@ -73,10 +73,11 @@ def test_large_arrays_are_worth_a_kernel(f):
 
 def test_the_command_runs_a_program_both_ways(tmp_path, capsys, monkeypatch):
   monkeypatch.setenv("COLUMNS", "200")  # so that no word is broken
+  take_everything(monkeypatch.setattr)
   program = tmp_path / "program.py"
   program.write_text(
     "import jax, jax.numpy as jnp\n"
-    "x = jnp.ones((4096, 2048))\n"
+    "x = jnp.ones((2048, 1024))\n"
     "y = jax.jit(lambda x: jax.nn.softmax(x * 2))(x)\n"
     "print('ran')\n"
   )
