@@ -151,3 +151,43 @@ def test_collectives_of_loops_are_not_combined_where_that_is_asked_for() -> None
   transformed(loop(3, body), "all_reduce_combiner{combine_while_loops=false}", changes=False)
   module = transformed(loop(3, body), "all-reduce-combiner", tolerance=1e-6)
   assert count(module, "all-reduce") == 1
+
+
+STATE = "(f32[4], u32[], token[])"
+PAIRS = "channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}"
+OPEN = f"""HloModule m, num_partitions=4
+body {{ p = (s32[], f32[4], {STATE}, {STATE}) parameter(0) i = s32[] get-tuple-element(p), index=0 one = s32[] constant(1)
+  j = s32[] add(i, one) r = {STATE} get-tuple-element(p), index=2 v = {STATE} get-tuple-element(p), index=3
+  rd = (f32[4], token[]) recv-done(r), channel_id=1 sd = token[] send-done(v), channel_id=1
+  x = f32[4] get-tuple-element(rd), index=0 n = f32[4] sine(x) k = token[] after-all() rn = {STATE} recv(k), {PAIRS}
+  sn = {STATE} send(n, k), {PAIRS}, control-predecessors={{rn}} ROOT t = (s32[], f32[4], {STATE}, {STATE}) tuple(j, n, rn, sn) }}
+condition {{ p = (s32[], f32[4], {STATE}, {STATE}) parameter(0) i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(TRIPS) ROOT l = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ x = f32[4] parameter(0) z = s32[] constant(0) k = token[] after-all() r = {STATE} recv(k), {PAIRS}
+  v = {STATE} send(x, k), {PAIRS}, control-predecessors={{r}} t = (s32[], f32[4], {STATE}, {STATE}) tuple(z, x, r, v)
+  w = (s32[], f32[4], {STATE}, {STATE}) while(t), condition=condition, body=body rr = {STATE} get-tuple-element(w), index=2
+  vv = {STATE} get-tuple-element(w), index=3 rd = (f32[4], token[]) recv-done(rr), channel_id=1
+  sd = token[] send-done(vv), channel_id=1 ROOT g = f32[4] get-tuple-element(rd), index=0 }}"""
+
+
+@pytest.mark.parametrize("trips", [2, 3])
+@pytest.mark.parametrize(
+  "name",
+  ["while_loop_unroller", "double_buffer_loop_unrolling", "double_buffer_loop_unrolling{strategy=full_unroll}"],
+)
+def test_transfers_that_end_a_trip_later_keep_their_channel(name: str, trips: int) -> None:
+  module = transformed(OPEN.replace("TRIPS", str(trips)), name, tolerance=0)
+  assert {i.attrs["channel_id"] for i in module.instructions() if i.opcode in ("send", "recv-done")} == {1}
+
+
+def test_a_transfer_that_leaves_an_inlined_callee_keeps_its_channel() -> None:
+  text = f"""HloModule m, num_partitions=4
+begin {{ a = f32[4] parameter(0) k = token[] after-all() r = {STATE} recv(k), {PAIRS}
+  v = {STATE} send(a, k), {PAIRS}, control-predecessors={{r}} ROOT t = ({STATE}, {STATE}) tuple(r, v) }}
+end {{ t = ({STATE}, {STATE}) parameter(0) r = {STATE} get-tuple-element(t), index=0 v = {STATE} get-tuple-element(t), index=1
+  rd = (f32[4], token[]) recv-done(r), channel_id=1 sd = token[] send-done(v), channel_id=1
+  ROOT g = f32[4] get-tuple-element(rd), index=0 }}
+ENTRY e {{ x = f32[4] parameter(0) a = ({STATE}, {STATE}) call(x), to_apply=begin b = f32[4] call(a), to_apply=end
+  c = ({STATE}, {STATE}) call(b), to_apply=begin ROOT d = f32[4] call(c), to_apply=end }}"""
+  module = transformed(text, "call_inliner", tolerance=0)
+  assert {i.attrs["channel_id"] for i in module.instructions() if i.opcode in ("send", "recv-done")} == {1}

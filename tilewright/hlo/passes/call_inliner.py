@@ -6,7 +6,8 @@ and the callee's root is not marked for the CPU's parallel loops. A scheduling g
 instructions. Proof: parameters are replaced by
 operands, and HLO values do not change; control edges of the call become edges of every inlined instruction.
 
-Copies of one callee are separate transfers: their collectives, sends and receives get new channel ids. Inlining is exponential in
+Copies of one callee are separate transfers: their collectives, sends and receives get new channel ids, except for transfers that
+begin or end outside of the callee. Inlining is exponential in
 the depth of shared calls, so a call whose copy would make the caller larger than `max_instructions` stays.
 
 Names record where an instruction comes from: its op_name becomes `call/op`, slashes at the ends stripped; not if it already has that
@@ -24,7 +25,7 @@ from tilewright.hlo.analysis import CallGraph, call_graph
 from tilewright.hlo.clone import clone_computation, copy_body
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
-from tilewright.hlo.passes.collective_keys import next_channel
+from tilewright.hlo.passes.collective_keys import next_channel, open_channels
 from tilewright.hlo.passes.dce import DeadCode
 from tilewright.hlo.values import OpMetadata, StackFrame
 
@@ -119,7 +120,8 @@ class _Inliner:
     rename = _renaming(call, self.frames)
     group = call.frontend_attributes.get(SCHEDULING_GROUP)
     copies: dict[Computation, Computation] | None = None if moves else {}
-    channels: dict[int, int] = {}
+    crosses = any(leaf.is_token for value in (*call.operands, call) for _, leaf in value.shape.leaves())
+    channels = {channel: channel for channel in open_channels(body)} if crosses else dict[int, int]()
     for instruction in body:
       instruction.parent = computation
       if not moves:

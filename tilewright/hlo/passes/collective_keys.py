@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from tilewright.hlo.groups import Groups
 from tilewright.hlo.ir import Computation, Instruction, Module
+
+P2P = frozenset({"send", "send-done", "recv", "recv-done"})
 
 
 def groups_of(instruction: Instruction) -> Groups:
@@ -63,6 +65,22 @@ class Channels:
   def take(self) -> int:
     self._next = self._next + 1 if self._next else next_channel(self._module)
     return self._next
+
+
+def open_channels(instructions: Iterable[Instruction]) -> set[int]:
+  """Channels of sends and receives that begin or end outside of these instructions, such as in the trip before."""
+  inside = set(instructions)
+  found: set[int] = set()
+  for instruction in inside:
+    if instruction.opcode in ("send", "recv"):
+      halves = [u for u in instruction.users if u.opcode == f"{instruction.opcode}-done"]
+    elif instruction.opcode in ("send-done", "recv-done"):
+      halves = [o for o in instruction.operands if f"{o.opcode}-done" == instruction.opcode]
+    else:
+      continue
+    if not halves or not inside.issuperset(halves):
+      found.add(int(instruction.attrs.get("channel_id") or 0))
+  return found
 
 
 def has_control_edges(instruction: Instruction) -> bool:

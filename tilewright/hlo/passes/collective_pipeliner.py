@@ -35,11 +35,12 @@ from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import clone_computation
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import HloPassError, Pass, register_pass
+from tilewright.hlo.passes.collective_keys import P2P
 from tilewright.hlo.passes.effects import Effects
 from tilewright.hlo.passes.pipeline_backward import backward
 from tilewright.hlo.passes.pipeline_chains import reads_by_element
 from tilewright.hlo.passes.pipeline_forward import forward
-from tilewright.hlo.passes.pipeline_options import INSERTED, P2P, SUNK, Moves, Predicate, accepts, is_marker
+from tilewright.hlo.passes.pipeline_options import INSERTED, SUNK, Moves, Predicate, accepts, is_marker
 from tilewright.hlo.passes.pipeline_sink import sink
 from tilewright.hlo.passes.while_loops import Counter, Loop, find_counter, loops_of, unshare
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Computation, Instruction, Module
+from tilewright.hlo.passes.collective_keys import P2P
 from tilewright.hlo.passes.pipeline_chains import chain_before, elements_of
 from tilewright.hlo.passes.pipeline_forward import trip_copies
-from tilewright.hlo.passes.pipeline_options import P2P, Moves
+from tilewright.hlo.passes.pipeline_options import Moves
 from tilewright.hlo.passes.while_loops import (
   Counter,
   Loop,

@@ -15,8 +15,8 @@ from tilewright.hlo.analysis import topological_order
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.clone import copy_body
 from tilewright.hlo.ir import Computation, Instruction
-from tilewright.hlo.passes.collective_keys import has_control_edges
-from tilewright.hlo.passes.pipeline_options import COLLECTIVES, P2P, Moves
+from tilewright.hlo.passes.collective_keys import P2P, has_control_edges
+from tilewright.hlo.passes.pipeline_options import COLLECTIVES, Moves
 from tilewright.hlo.passes.while_loops import Loop, is_invariant, remove_dead
 
 

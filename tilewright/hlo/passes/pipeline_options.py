@@ -20,7 +20,6 @@ Predicate = Callable[[Instruction], bool]
 COLLECTIVES = frozenset(
   {"all-reduce", "all-gather", "reduce-scatter", "collective-permute", "all-to-all", "collective-broadcast"}
 )
-P2P = frozenset({"send", "send-done", "recv", "recv-done"})
 HOST_MOVES = frozenset({"MoveToHost", "MoveToDevice"})
 # Markers of a run that is not the last one: they hold a moved value in its place, and pass it on as it is.
 INSERTED, SUNK = "InsertedByPreviousStep", "SunkByPreviousStep"

@@ -24,7 +24,7 @@ from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import CALLED_ATTRS, Computation, Instruction, Module
 from tilewright.hlo.literal import Literal
 from tilewright.hlo.opcodes import SIDE_EFFECTS
-from tilewright.hlo.passes.collective_keys import Channels
+from tilewright.hlo.passes.collective_keys import P2P, Channels, open_channels
 from tilewright.hlo.shape import Shape
 
 
@@ -398,14 +398,15 @@ def copy_in(
 ) -> dict[Instruction, Instruction]:
   """Copies instructions (in topological order) to the builder's place; old → new, with `known` to begin with.
 
-  Copied collectives and transfers get channels of their own, the same one for those that share one. What leaves its computation
-  (peeled trips) leaves its scheduling group, or forms a new one if all of the group is copied.
+  Copied collectives and transfers get channels of their own, the same one for those that share one; a transfer that began in another
+  trip, or ends in one, keeps its channel. What leaves its computation (peeled trips) leaves its scheduling group, or forms a new one if
+  all of the group is copied.
   """
   new = dict(known)
   instructions = list(instructions)
   groups = whole_groups(instructions, module)
   channels: dict[int, int] = {}
-  free = Channels(module)
+  free, kept = Channels(module), open_channels(instructions)
   for instruction in instructions:
     if instruction in new:
       continue
@@ -415,7 +416,7 @@ def copy_in(
       if group in groups:
         copy.frontend_attributes[SCHEDULING_GROUP] = groups[group]
     channel = copy.attrs.get("channel_id")
-    if channel:
+    if channel and not (channel in kept and instruction.opcode in P2P):
       if channel not in channels:
         channels[channel] = free.take()
       copy.attrs["channel_id"] = channels[channel]
