@@ -24,8 +24,6 @@ import jax
 import pytest
 from jax._src import compiler
 
-from tilewright.pallas import targets
-
 pytest.register_assert_rewrite("tests.support")
 
 # Nearly every test compiles programs of its own with XLA and runs them once, on little data. Without LLVM's passes, and with the emitters
@@ -88,9 +86,9 @@ def pytest_configure(config: pytest.Config) -> None:
     jax.config.update("jax_default_matmul_precision", "highest")
   if config.getoption("--platform") == "emulated":
     sys.path.insert(0, str(pathlib.Path(__file__).parent / "nvgpu"))
-    import emulated
+    import emulated_peers
 
-    targets.NATIVE["cpu"] = emulated.run
+    emulated_peers.install()
   elif config.getoption("--platform") not in ("cpu", "gpu"):
     from tests.cpu import processors
 
