@@ -15,7 +15,8 @@ def programs_on_gpus_too(request, monkeypatch):
   """With `--platform gpu`, programs there are accelerated as those on the CPU."""
   if request.config.getoption("--platform") == "gpu":
     monkeypatch.setitem(session.accelerate.__kwdefaults__, "platforms", ("cpu", "cuda"))
-    monkeypatch.setattr(program, "LIBRARY_PLATFORMS", ("cpu", "cuda"))
+    for kind in ("attention", "scaled dot"):
+      monkeypatch.setitem(program.PLATFORMS, kind, ("cpu", "cuda"))
 
 
 @pytest.fixture

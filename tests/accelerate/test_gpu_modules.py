@@ -28,7 +28,8 @@ EPS = {"float32": 2.0**-23, "bfloat16": 2.0**-8, "float16": 2.0**-11}
 def gpu(monkeypatch):
   if jax.default_backend() != "cpu":
     pytest.skip("there is a GPU, which needs no model")
-  monkeypatch.setattr(program, "LIBRARY_PLATFORMS", ("cpu", "cuda"))
+  for kind in ("attention", "scaled dot"):
+    monkeypatch.setitem(program.PLATFORMS, kind, ("cpu", "cuda"))
   return GpuModel(monkeypatch)
 
 

@@ -30,8 +30,8 @@ from tilewright.hlo.passes.block_scaling import BlockScaling
 
 # What a library kernel must promise to be faster by, and XLA's seconds that are worth a call.
 _MARGIN, _MIN_CALL_SECONDS = 1.2, 100e-6
-# On an H200, attention of bfloat16 gave wrong numbers in accelerated programs, though the kernels alone are right; why is not known.
-LIBRARY_PLATFORMS = ("cpu",)
+# Where a library kernel is put in: on GPUs, what a device has shown to be right and worth it. cuDNN has kernels for convolutions there.
+PLATFORMS: dict[str, tuple[str, ...]] = {"attention": ("cpu",), "convolution": ("cpu",), "scaled dot": ("cpu",)}
 _FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
 _SLOWER = 1.0  # a measured kernel must be faster than XLA by this
 
@@ -141,6 +141,8 @@ class _Run:
 
   def _scaled_dots(self) -> bool:
     """Products of a few rows with quantised weights, as kernels that read the weights as they are kept."""
+    if self.platform not in PLATFORMS["scaled dot"]:
+      return False
     if self.options.marker and not self.module.name.endswith(self.options.marker):
       return False
     if not any(s.bits <= 8 for s in _types(self.module)):
@@ -187,8 +189,6 @@ class _Run:
   def _convolutions(self, computation: Computation) -> bool:
     """Depthwise convolutions as calls of the library's kernel."""
     changed = False
-    if self.platform != "cpu":  # cuDNN has kernels for them
-      return False
     for match in convolutions.find(list(computation.instructions)):
       moved = sum(i.shape.byte_size for i in (match.x, match.w, match.home))
       predicted = depthwise_times(match.multiplications, moved, self.machine)
@@ -214,8 +214,8 @@ class _Run:
     try:
       if not self._wanted(place):
         return False
-      if self.platform not in LIBRARY_PLATFORMS:
-        raise Refused(f"library kernels are used on {', '.join(LIBRARY_PLATFORMS)} only")
+      if self.platform not in PLATFORMS[found.kind]:
+        raise Refused(f"the library's kernels for it are used on {', '.join(PLATFORMS[found.kind])} only")
       assert found.predicted is not None and found.speedup is not None
       if found.predicted[0] < _MIN_CALL_SECONDS or found.speedup < _MARGIN:
         raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")
