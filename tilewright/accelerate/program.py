@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +30,7 @@ from tilewright.hlo.passes.block_scaling import BlockScaling
 # What a library kernel must promise to be faster by, and XLA's seconds that are worth a call.
 _MARGIN, _MIN_CALL_SECONDS = 1.2, 100e-6
 # Where a library kernel is put in: on GPUs, what a device has shown to be right and worth it. cuDNN has kernels for convolutions there.
-PLATFORMS: dict[str, tuple[str, ...]] = {"attention": ("cpu",), "convolution": ("cpu",), "scaled dot": ("cpu",)}
+PLATFORMS: dict[str, tuple[str, ...]] = {"attention": ("cpu", "cuda"), "convolution": ("cpu",), "scaled dot": ("cpu",)}
 _FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
 _SLOWER = 1.0  # a measured kernel must be faster than XLA by this
 
@@ -44,17 +43,7 @@ class Options:
   measure: bool = False
   compile_seconds: float = 60.0  # for the kernels of one module
   marker: str = ""  # only instructions of a function with this name
-  platforms: tuple[str, ...] = ("cpu",)
-
-
-@functools.cache
-def _left_to_xla(platform: str) -> None:
-  """Say once that nothing is done for programs of a platform."""
-  warnings.warn(
-    f"accelerate: programs on {platform} are left to XLA. accelerate(platforms=('cpu', 'cuda')) takes rows of them too; "
-    "compare its results with XLA's.",
-    stacklevel=2,
-  )
+  platforms: tuple[str, ...] = ("cpu", "cuda")
 
 
 @dataclass(frozen=True)
@@ -95,7 +84,6 @@ class _Run:
 
   def all(self) -> bool:
     if self.platform not in self.own.options.platforms:
-      _left_to_xla(self.platform)
       return False
     token = graph.layouts_are_settled.set(self.platform == "cpu" or _has_final_layouts(self.module))
     try:

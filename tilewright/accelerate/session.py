@@ -105,7 +105,7 @@ def accelerate(
   exact: bool = False,
   measure: bool = False,
   compile_seconds: float = 60.0,
-  platforms: Sequence[str] = ("cpu",),
+  platforms: Sequence[str] = ("cpu", "cuda"),
 ) -> Any:
   """Make ordinary JAX programs faster: parts of what XLA compiles become tiled kernels.
 
@@ -119,7 +119,7 @@ def accelerate(
     exact: take only regions whose kernels give the same bits as XLA.
     measure: time each kernel against XLA while the program is compiled, and leave what is slower to XLA.
     compile_seconds: how long to compile kernels for one program at most; what is left then stays with XLA.
-    platforms: of "cpu" and "cuda". GPUs are not among them by default: kernels in programs there are tried too little to be trusted.
+    platforms: of "cpu" and "cuda"; programs on others are left to XLA.
   """
   if f is not None and not callable(f):
     raise errors.KernelTypeError(f"accelerate: expected a function to decorate or no positional argument, got {f!r}.")
