@@ -405,7 +405,7 @@ def _scale(w: np.ndarray, s: np.ndarray, seen: np.ndarray) -> float:
 
 
 def _slopes_contract_keys(first: _Weights, use: ScoreProduct, part: _Slice, dp: Node) -> tuple[bool, tuple[int, ...]]:
-  """Tests that slopes are scale · w (p - sum(w p)); gives whether their product is over keys, and its order of rows."""
+  """Tests that slopes are scale · w (p - sum(w p)); returns whether their product is over keys, and its order of rows."""
   scores, root = first.scores, use.dot.operands[use.side]
   masks = masks_of(part.nodes)
   if not set(masks) <= set(first.masks):

@@ -57,7 +57,7 @@ class Rewrite:
     self.users = Graph(view.nodes, (), ()).users()
 
   def run(self) -> list[str]:
-    """Put the calls in; gives the names of their code. Nothing is left behind where that is refused."""
+    """Put the calls in; returns the names of their code. Nothing is left behind where that is refused."""
     try:
       return self._run()
     except Exception:

@@ -53,7 +53,7 @@ class Codes:
       self._held.append(held)
 
   def keep_named(self, call: Instruction) -> str:
-    """Keep the code that a custom call names; gives the key that finds it on disk, or nothing."""
+    """Keep the code that a custom call names; returns the key that finds it on disk, or nothing."""
     found, target = _CODE.search(call.backend_config), call.attrs["custom_call_target"]
     if not found and not target.startswith(_ON_GPU):
       return ""

@@ -54,7 +54,7 @@ def find(instructions: Iterable[Instruction]) -> list[Depthwise]:
 
 
 def rewrite(found: Depthwise, platform: str, codes: Codes) -> list[str]:
-  """Put the call in; gives the names of its code."""
+  """Put the call in; returns the names of its code."""
   op, dims, window = found.op, found.op.attrs["dim_labels"], tuple(found.op.attrs["window"])
   spatial = len(window)
   is_last = (dims.input_batch, dims.output_batch) == (0, 0) and dims.input_feature == dims.output_feature == spatial + 1

@@ -36,7 +36,7 @@ class Array:
 
 
 def emit(graph: Graph, axes: Axes, tiling: Tiling, name: str, reused: Sequence[tuple[int, int]] = ()) -> NativeKernel:
-  """The kernel of a region. It takes the leaves, and gives the outputs; a sum over cut atoms has its parts in front.
+  """The kernel of a region. It takes the leaves, and returns the outputs; a sum over cut atoms has its parts in front.
 
   `reused` are pairs of a leaf and an output, by number, that have one buffer.
   """

@@ -75,7 +75,7 @@ def as_dots(module: Module, most_rows: int) -> dict[Instruction, Instruction]:
 
 
 def put_back(dots: Mapping[Instruction, Instruction]) -> list[Instruction]:
-  """The calls again, where dots are left; gives the values of the calls that nothing needs any more."""
+  """The calls again, where dots are left; returns the values of the calls that nothing needs any more."""
   gone = []
   for dot, value in dots.items():
     if dot.parent is None:

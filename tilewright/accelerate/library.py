@@ -23,7 +23,7 @@ from tilewright.runtime.tracing_platform import tracing_for
 def call(
   f: Callable[..., Any], operands: Sequence[Instruction], before: Instruction, platform: str, codes: Codes
 ) -> tuple[list[Instruction], list[str]]:
-  """Put what a function computes of some values before an instruction; gives its results, and the names of the code it calls."""
+  """Put what a function computes of some values before an instruction; returns its results, and the names of the code it calls."""
   computation = before.parent
   assert computation is not None and computation.parent is not None
   types = [jax.ShapeDtypeStruct(s.dimensions, s.dtype) for s in (laid_out(o.shape) for o in operands)]

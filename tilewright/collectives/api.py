@@ -244,7 +244,7 @@ def broadcast(
 
 
 def barrier(axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> jax.Array:
-  """Wait for the other devices of a group. Gives the number of its members, which what follows must depend on."""
+  """Wait for the other devices of a group. Returns the number of its members, which what follows must depend on."""
   spec = spec_of("barrier", "all_reduce", axis_name, axis_index_groups, op="sum", algorithm="one_shot")
   return bind(jnp.ones((), jnp.int32), spec)
 

@@ -101,7 +101,7 @@ class _Checker:
     self.sizes: dict[Any, int] = {}
 
   def run(self, jaxpr: Any, args: Sequence[Axes], inside: list[_Condition]) -> list[Axes]:
-    """Follow a jaxpr, given along which axes its arguments differ; gives the same of its results."""
+    """Follow a jaxpr, given along which axes its arguments differ; returns the same of its results."""
     env: dict[Any, Axes] = dict(zip(jaxpr.invars, args))
     read = lambda v: _NONE if isinstance(v, _jax.core.Literal) else env.get(v, _NONE)
     for eqn in jaxpr.eqns:

@@ -130,7 +130,7 @@ def _is_carried(value: Instruction) -> bool:
 def to_send_recv(
   instruction: Instruction, module: Module, earlier: Sequence[Instruction] = (), stage: int | None = None
 ) -> Instruction:
-  """Replaces a permute; its transfers come after the `earlier` sends, which share devices with it. Gives its last send."""
+  """Replaces a permute; its transfers come after the `earlier` sends, which share devices with it. Returns its last send."""
   assert instruction.parent is not None
   (x,) = instruction.operands
   builder = Builder(instruction.parent, before=instruction, metadata=instruction.metadata)

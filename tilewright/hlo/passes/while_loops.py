@@ -278,7 +278,7 @@ def always_reached(computation: Computation) -> bool:
 
 
 def own_computations(loop: Loop) -> None:
-  """Gives the loop a body and a condition that have no other callers."""
+  """Returns the loop a body and a condition that have no other callers."""
   module = loop.computation.parent
   assert module is not None
   callers = call_graph(module).callers
@@ -358,7 +358,7 @@ def set_output(loop: Loop, slot: int, value: Instruction) -> None:
 def add_slots(loop: Loop, initial: Sequence[Instruction]) -> list[Instruction]:
   """New slots at the end, which start at `initial` (made before the loop) and return what they got until `set_output`.
 
-  Gives their values inside the body. The loop must own its computations.
+  Returns their values inside the body. The loop must own its computations.
   """
   count = loop.slots
   read_by_element(loop.instruction)

@@ -229,7 +229,7 @@ def fused_call(
 ) -> tuple[list[Any], list[Any]]:
   """Run a call with some operands computed in it, and with an epilogue of some of its results.
 
-  Gives what the epilogue gives, and the results that it does not take.
+  Returns what the epilogue gives, and the results that it does not take.
   """
   mapping = kernel.grid_mapping
   num_prefetch, num_inputs = mapping.num_prefetch, mapping.num_inputs

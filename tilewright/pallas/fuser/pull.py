@@ -163,7 +163,7 @@ def pull_jaxpr(
   comparison = mode.comparison
 
   def require_view(atom: Any, view: Any, eqn: Any) -> int | None:
-    """Note that a value is needed in a view; gives the number of that view among those of the value."""
+    """Note that a value is needed in a view; returns the number of that view among those of the value."""
     if view is UNUSED:
       return None
     if isinstance(atom, core.Literal):

@@ -117,7 +117,7 @@ class Carry:
     return [leaf for place, leaf in enumerate(leaves) if place not in self._refs]
 
   def loop(self, num_steps: Any, step: Callable[[Any, Any], Any]) -> Any:
-    """Run steps, each of which gets a number and the carry, and gives the next. The values of the last carry."""
+    """Run steps, each of which gets a number and the carry, and returns the next. The values of the last carry."""
     if not self._refs:  # as it is, so that the trees of two carries are compared where they are known
       return jax.tree.leaves(lax.fori_loop(0, num_steps, step, self.whole(self.values)))
     return lax.fori_loop(0, num_steps, lambda n, values: self.after(step(n, self.whole(values))), self.values)

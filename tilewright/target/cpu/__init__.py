@@ -161,7 +161,7 @@ def _compile(kernel: NativeKernel, key_text: str | None) -> Hold:
 
 
 def run(kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool = False) -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. The title appears in messages of kernels
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. The title appears in messages of kernels
   that access other devices; `only_gangs` says that devices of this program wait for each other in no other way (`threads`)."""
   program = calling.program()
   world = processes.world_of(processes.of_program(program)) if kernel.mesh else None

@@ -301,7 +301,7 @@ def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
 
 
 def _emit_await(module: ir.Module, wait: ir.Function) -> None:
-  """Wait for a semaphore; gives whether it has its count."""
+  """Wait for a semaphore; returns whether it has its count."""
   b = _function(module, AWAIT, AWAIT_TYPE)
   rendezvous, me, counter, expected, where, error = b.function.args
   message = b.call(wait, [rendezvous, me, i64(FOR_SEMAPHORE), counter, b.sext(expected, I64), where])

@@ -79,7 +79,7 @@ def call(
   attributes: Mapping[str, Any] = types.MappingProxyType({}),
   returns_scratch: bool = False,
 ) -> list[Any]:
-  """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; gives the outputs.
+  """Call the handler called `name` on dynamic bounds, prefetched scalars and inputs; returns the outputs.
 
   `packed` says of each input and output whether the code takes it packed; `scratch_bytes` asks for memory, as one more result; `poisoned`
   are the outputs that XLA fills with poison before the call; `attributes` is what the handler is told besides. With `returns_scratch`

@@ -90,7 +90,7 @@ def run(
   writes_all: bool = False,
   recording: Recording | None = None,
 ) -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; gives its outputs. `writes_all`: see `nvgpu.CompilerParams`;
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. `writes_all`: see `nvgpu.CompilerParams`;
   `recording` asks for a profile of each call."""
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
     space = None if recording is None else recording.space

@@ -73,7 +73,7 @@ class History:
     self.sites: dict[tuple[int, int, bool], Site] = {}
 
   def access(self, elements: Any, moment: Epoch, site: Site, *, writes: bool) -> list[tuple[Site, int]]:
-    """Note an access to these elements; gives the earlier ones that it races with, and on how many of them."""
+    """Note an access to these elements; returns the earlier ones that it races with, and on how many of them."""
     found = self._unknown(self.write_agent[elements], self.write_time[elements], moment, writes=True)
     if writes:
       for agent, times in self.read_times.items():

@@ -73,7 +73,7 @@ def _pointer(address: int) -> int:
 
 
 def _api_call(api: int, name: str, *fields: int) -> tuple[int, list[int]]:
-  """Call a function of XLA's API; gives its result and its fields after the call, some of which it may have set."""
+  """Call a function of XLA's API; returns its result and its fields after the call, some of which it may have set."""
   function = _Handler(_pointer(api + ffi.api_function_offset(name)))
   arguments = (ctypes.c_uint64 * (2 + len(fields)))(8 * (2 + len(fields)), 0, *fields)  # size, extension, fields
   result = function(ctypes.addressof(arguments))
@@ -175,7 +175,7 @@ def _work(
 
 @functools.cache
 def register() -> str:
-  """Make the handlers known to XLA; gives the name of the custom call."""
+  """Make the handlers known to XLA; returns the name of the custom call."""
   make = ctypes.pythonapi.PyCapsule_New
   make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
   at = lambda address: make(address, None, None)

@@ -49,7 +49,7 @@ class Threaded:
         cell.contents.add(after.identities, after.sources)
 
   def run(self, closed: Any, values: Sequence[Any], args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Evaluate a body on `args` with the cells at `values`; gives its results and the cells' new values."""
+    """Evaluate a body on `args` with the cells at `values`; returns its results and the cells' new values."""
     jaxpr, consts = _jax.open_jaxpr(closed)
     fresh = {
       id(cell): Cell(value, cell.aval, contents=cell.contents.copy())

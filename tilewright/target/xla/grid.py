@@ -57,7 +57,7 @@ class PreviousBlock(NamedTuple):
 
 
 def run(kernel: Kernel, *operands: Any, finite: bool = False) -> list[Any]:
-  """Run a kernel on dynamic grid bounds, prefetched scalars and inputs; gives its outputs.
+  """Run a kernel on dynamic grid bounds, prefetched scalars and inputs; returns its outputs.
 
   With `finite`, what lies beyond an edge is not poison but other elements of the array, and memory starts as zeros. Reverse derivatives are
   taken so: a result that is dropped has a cotangent of zero, and zero times NaN would reach what all blocks share, such as weights.

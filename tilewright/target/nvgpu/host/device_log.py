@@ -69,13 +69,13 @@ def record_bytes(tiles: Sequence[TileType]) -> int:
 
 
 def clear(b: ir.IRBuilder, log: ir.Value, stream: ir.Value) -> ir.Value:
-  """Set the header to zero before the kernel; gives what the driver says to that."""
+  """Set the header to zero before the kernel; returns what the driver says to that."""
   clear = external(b.module, "cuMemsetD32Async", I32, [PTR, I32, I64, PTR])
   return b.call(clear, [log, I32(0), i64(HEADER_WORDS), stream])
 
 
 def deliver(b: ir.IRBuilder, api: ir.Value, log: ir.Value, stream: ir.Value, report: Report) -> ir.Value:
-  """After the kernel: wait, print what it printed, and return the error if it failed. Gives what the driver says to the waiting."""
+  """After the kernel: wait, print what it printed, and return the error if it failed. Returns what the driver says to the waiting."""
   module = b.module
   header = struct(b, HEADER_BYTES // 8)
   copy = external(module, "cuMemcpyDtoHAsync_v2", I32, [PTR, PTR, I64, PTR])

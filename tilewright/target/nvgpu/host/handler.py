@@ -165,7 +165,7 @@ def _emit_users(module: ir.Module) -> None:
 def _launch(
   b: ir.IRBuilder, module: ir.Module, launch: Launch, function: ir.Value, stream: ir.Value, params: ir.Value
 ) -> ir.Value:
-  """Start a kernel; gives what the driver says to that."""
+  """Start a kernel; returns what the driver says to that."""
   sizes = [launch.launched_blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
   if launch.symmetric is not None and launch.launched_blocks > 1:  # CTAs that wait for others must all be resident
     launcher = external(module, "cuLaunchCooperativeKernel", I32, [PTR] + [I32] * 7 + [PTR] * 2)

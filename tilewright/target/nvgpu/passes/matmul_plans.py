@@ -102,7 +102,7 @@ class WarpgroupPlan:
 
   @property
   def producers(self) -> int:
-    """Threads that fetch and compute operands. No thread of a block has more registers than all would have alike, so that where sums
+    """Threads that fetch and compute operands. No thread of a CTA has more registers than an equal share, so that where sums
     take 128 there is room for three warpgroups."""
     return 2 * GROUP if None in self.maps and self.contraction.block[1] <= 128 else GROUP
 

@@ -175,7 +175,7 @@ class Points:
     self.frame, self.parallel, self.is_several = frame, parallel, plan.resident is not None
     self.total = math.prod(int(frame.mapping.grid[d]) for d in parallel)
     self.num_steps = plan.contraction.num_steps
-    self.before: ir.Value = I32(0)  # steps of the points that this block took before
+    self.before: ir.Value = I32(0)  # steps of the points that this CTA took before
 
   def at(self, number: ir.Value) -> list[Any]:
     """The indices of a point."""
@@ -190,7 +190,7 @@ class Points:
 
   @contextlib.contextmanager
   def each(self) -> Iterator[ir.Value]:
-    """For each point of this block, with its indices."""
+    """For each point of this CTA, with its indices."""
     b, frame = self.frame.b, self.frame
     if not self.is_several:
       frame.indices = self.at(self.first)

@@ -43,7 +43,7 @@ def add_relaxed(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> None:
 
 
 def swap_acquire(b: ir.IRBuilder, address: ir.Value, compared: ir.Value, value: ir.Value) -> ir.Value:
-  """Replace a word of 32 bits if it equals `compared`; gives the word that was there."""
+  """Replace a word of 32 bits if it equals `compared`; returns the word that was there."""
   return _ptx(b, "atom.acquire.sys.global.cas.b32 $0, [$1], $2, $3;", I32, [address, compared, value])
 
 

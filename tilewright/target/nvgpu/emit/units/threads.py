@@ -9,7 +9,7 @@ from tilewright.target.llvm.types import F32, F64, I1, I32, I64, VOID
 
 WARP = 32
 GROUP = 4 * WARP  # the threads of a warpgroup
-_FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a block
+_FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a CTA
 _ALL = -1  # the mask of all lanes
 REGISTERS, _MAX_THREAD_REGISTERS = 64 * 1024, 256  # of an SM, and of a thread
 
@@ -19,7 +19,7 @@ def _special(b: ir.IRBuilder, register: str) -> ir.Value:
 
 
 def thread_id(b: ir.IRBuilder) -> ir.Value:
-  """The number of this thread in its block."""
+  """The number of this thread in its CTA."""
   return _special(b, "tid.x")
 
 
@@ -37,7 +37,7 @@ def barrier(b: ir.IRBuilder) -> None:
 
 
 def barrier_of(b: ir.IRBuilder, number: int, num_threads: int) -> None:
-  """Like `barrier`, for some warps of the block only; barrier 0 is that of all."""
+  """Like `barrier`, for some warps of the CTA only; barrier 0 is that of all."""
   ty.intrinsic(b, "nvvm.barrier.cta.sync.aligned.count", [I32(number), I32(num_threads)], VOID, [])
 
 
@@ -52,7 +52,7 @@ def warp_barrier(b: ir.IRBuilder) -> None:
 
 
 def registers_of(num_threads: int) -> int:
-  """How many registers each of a block's threads can have, if they are all alike: a multiple of eight."""
+  """How many registers each thread of a CTA can have, if all have the same number: a multiple of eight."""
   return min(_MAX_THREAD_REGISTERS, REGISTERS // num_threads // 8 * 8)
 
 

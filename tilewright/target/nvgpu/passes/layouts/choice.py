@@ -72,7 +72,7 @@ def casts(kernel: NativeKernel) -> list[Layout]:
     if first is not None and own.num_warps != first[1].num_warps:
       raise errors.LayoutError(
         f"{kernel.name}: the layout_cast at {first[0].loc or '?'} is for {first[1].num_warps} warps, and that at {op.loc or '?'} for "
-        f"{own.num_warps}. All threads of a block hold a tile together: give layouts of the same number of warps."
+        f"{own.num_warps}. All threads of a CTA hold a tile together: give layouts of the same number of warps."
       )
   return list(found.values())
 
