@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.hlo.collective_checks import count, transformed
+from tests.hlo.collective_checks import ADD, count, transformed
 
 BRANCH = """{name} {{ p{name} = (f32[4], f32[4], s32[]) parameter(0)
   a{name} = f32[4] get-tuple-element(p{name}), index=0
@@ -141,3 +141,13 @@ def test_parameters_that_a_shared_computation_does_not_read_are_not_passed() -> 
 def test_parameters_that_are_read_or_belong_to_someone_are_passed(root: str, more: str) -> None:
   module = transformed(SHARED.format(root=root, more=more), "dce", devices=1, tolerance=0, changes=False)
   assert count(module, "sine") == 1
+
+
+def test_a_pair_without_elements_keeps_its_end() -> None:
+  text = f"""HloModule m, replica_count=4
+{ADD}ENTRY e {{ x = f32[0,4] parameter(0)
+  s = f32[0,4] all-reduce-start(x), replica_groups={{}}, to_apply=add
+  d = f32[0,4] all-reduce-done(s)
+  ROOT n = f32[0,4] negate(d) }}"""
+  module = transformed(text, "zero_sized_hlo_elimination", tolerance=0)
+  assert count(module, "all-reduce-done") == 1 and not count(module, "negate")

@@ -1,7 +1,7 @@
 """Arrays without elements become constants: nothing has to be computed for them.
 
-Precondition: a static array with a dimension of size 0, no effects, no control edges; not a parameter, and not a collective, which the
-other devices may wait in. *Proof.* There is one array of that shape.
+Precondition: a static array with a dimension of size 0, no effects, no control edges; not a parameter, no end of a pair,
+and not a collective, which the other devices may wait in. *Proof.* There is one array of that shape.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from tilewright.hlo.clone import clone_instruction
 from tilewright.hlo.ir import Instruction, Module
 from tilewright.hlo.literal import Literal
+from tilewright.hlo.opcodes import DONES
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges
 from tilewright.hlo.passes.effects import Effects
@@ -43,7 +44,9 @@ class ZeroSizedHloElimination(Pass):
 
 def _is_wanted(instruction: Instruction, effects: Effects) -> bool:
   shape = instruction.shape
-  if instruction.opcode in ("constant", "parameter") or not shape.is_array or shape.is_dynamic or shape.num_elements:
+  if instruction.opcode in DONES or instruction.opcode in ("constant", "parameter"):
+    return False
+  if not shape.is_array or shape.is_dynamic or shape.num_elements:
     return False
   talks = "replica_groups" in instruction.attrs or "source_target_pairs" in instruction.attrs
   return not talks and not effects.of(instruction) and not has_control_edges(instruction)
