@@ -8,6 +8,7 @@
     k_loops             a product along many k, as a loop that multiplies a piece at a time
     elementwise_chains  long chains of elementwise ops: each element to the end before the next begins
     algebraic_rewrites  rules of algebra whose results round no worse
+    symmetric_memory    what a kernel that accesses other devices needs of their heaps, and at which offsets
     occupancy           threads of a CTA, CTAs of an SM
 
 For kernels with explicit copies and synchronisation, at the GPU level (`nvgpu.ir`):

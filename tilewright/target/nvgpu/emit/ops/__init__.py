@@ -10,5 +10,6 @@ atomics          atomics, and scatters that combine by them
 relayout         a tile from one layout to another
 effects          semaphores, checks, prints
 cache_modifiers  eviction policies and modifiers that the user names
+peers            memory and semaphores of other devices
 user_asm         assembly that the user writes
 """

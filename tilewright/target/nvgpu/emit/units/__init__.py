@@ -10,5 +10,6 @@ wgmma         wgmma.mma_async of a warpgroup
 ldmatrix      tiles between registers and laid out shared memory by ldmatrix and stmatrix
 half2         pairs of 16-bit floats in one register
 small_floats  conversions of fp8 and fp4
+system_scope  loads, stores and atomics that other devices and processes see
 inline_ptx    instructions without an intrinsic
 """
