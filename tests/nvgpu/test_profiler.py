@@ -354,3 +354,20 @@ def test_room_is_made_for_all_records(monkeypatch):
   assert rooms == [profiles.DEFAULT_SPACE, 800] and not p.dropped and len(p.tracks[0].spans) == 400
   (p,) = pallas_nvgpu.profile(softmax, x, space=10)
   assert rooms[2:] == [10] and p.dropped == 790
+
+
+def test_a_long_product_of_one_instance_waits_for_its_operands_round_by_round():
+  def product(a, b):
+    def kernel(a_ref, b_ref, o_ref):
+      o_ref[...] = jnp.dot(a_ref[...], b_ref[...], preferred_element_type=F32)
+
+    return pl.pallas_call(kernel, S((a.shape[0], b.shape[1]), F32))(a, b)
+
+  a, b = rows(64, 512, dtype=BF16), rows(512, 64, dtype=BF16)
+  out, p = profiled(product, jnp.asarray(a), jnp.asarray(b))
+  np.testing.assert_array_equal(out, a.astype(np.float32) @ b.astype(np.float32))
+  check_times(p)
+  (track,) = p.tracks
+  rounds = names(track).count("the operands of a round")
+  assert rounds > 1 and names(track).count("start the copies of a round") == rounds
+  assert sum(s.mark.lane == "compute" for s in track.spans) >= rounds

@@ -192,7 +192,7 @@ def run_loop(code: BlockCode, op: Op) -> bool:
 
   def fetch(i: ir.Value) -> None:
     before = dict(code.env)
-    with code.scope():
+    with code.span("load", "start the copies of a round"), code.scope():
       code.env[body.params[0]] = number(i)
       for operand, place in zip(operands, places(i)):
         view = _view(code, operand)
@@ -203,7 +203,8 @@ def run_loop(code: BlockCode, op: Op) -> bool:
   code.has_stages = True
   rounds.begin(first)
   with for_range(b, start, end) as i, code.scope():
-    rounds.enter(i)
+    with code.span("wait", "the operands of a round"):
+      rounds.enter(i)
     code.env[body.params[0]] = number(i)
     for operand, place in zip(operands, places(i)):
       loaded, shared = operand.source.load.result, operand.source.shared
