@@ -77,6 +77,7 @@ def test_the_command_runs_a_program_both_ways(tmp_path, capsys, monkeypatch):
   program = tmp_path / "program.py"
   program.write_text(
     "import jax, jax.numpy as jnp\n"
+    "key = jax.random.key(0)\n"  # an array without numbers
     "x = jnp.ones((2048, 1024))\n"
     "y = jax.jit(lambda x: jax.nn.softmax(x * 2))(x)\n"
     "print('ran')\n"

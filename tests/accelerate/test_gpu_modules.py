@@ -179,6 +179,7 @@ ROWS = {
     for name in ("softmax, derivative", "layer norm", "layer norm, derivative", "transposed")
   },
   "cross entropy, derivative": accelerated_programs.PROGRAMS["cross entropy, derivative"],
+  "cross entropy of sequences": accelerated_programs.PROGRAMS["cross entropy of sequences, derivative"],
   "rows that are added up": (
     lambda x, g: (jnp.sum(x * g * jnp.tanh(x), 0), jax.nn.softmax(x * g)),
     (accelerated_programs.normal(64, 24), accelerated_programs.normal(24)),

@@ -38,6 +38,10 @@ PROGRAMS = {
   "rms norm of odd sizes": (lambda x: x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6), (normal(7, 3, 13),)),
   "gated gelu": (lambda x, y: jax.nn.gelu(x) * y, (X, X[::-1])),
   "cross entropy, derivative": (jax.value_and_grad(cross_entropy), (X, LABELS)),
+  "cross entropy of sequences, derivative": (
+    jax.value_and_grad(lambda x, y: -jnp.take_along_axis(jax.nn.log_softmax(x), y[..., None], -1).mean()),
+    (normal(3, 8, 40), LABELS.reshape(3, 8)),
+  ),
   "dropout": (
     lambda x: jnp.where(jax.random.uniform(jax.random.key(0), x.shape) < 0.5, jax.nn.softmax(x) * 2, 0.0),
     (X,),

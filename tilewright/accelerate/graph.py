@@ -572,17 +572,20 @@ def _reverse(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dty
   return b.make("reverse", dtype, dims, operands, i, axes=tuple(i.attrs["dimensions"]))
 
 
-def _positions(node: Node) -> tuple[Node, Node] | None:
-  """Of start indices [rows, 2] that are (row number, something), the something: [rows]."""
-  node = _origin(node)
-  if node.opcode != "concatenate" or len(node.operands) != 2 or node.dims[-1] != 2:
+def _positions(indices: Node, rows: Sequence[int]) -> Node | None:
+  """Of start indices (row numbers, something) for each row, the something: rows are counted along their dimensions, one after the other."""
+  node = _origin(indices)
+  if node.opcode != "concatenate" or node.attrs["axis"] != len(node.dims) - 1 or len(node.operands) != len(rows) + 1:
     return None
-  if node.attrs["axis"] != len(node.dims) - 1:
-    return None
-  rows, others = node.operands
-  source = _origin(rows)
-  is_number = source.opcode == "iota" and source.dims[source.attrs["axis"]] == source.size
-  return (source, others) if is_number else None
+  *numbers, others = node.operands
+  for k, number in enumerate(map(_origin, numbers)):
+    if number.opcode != "iota" or number.size != math.prod(rows):
+      return None
+    axis = number.attrs["axis"]
+    step, own = math.prod(number.dims[axis + 1 :]), math.prod(rows[k + 1 :])
+    if number.dims[axis] != rows[k] or (step != own and rows[k] != 1):
+      return None
+  return others if others.size == math.prod(rows) else None
 
 
 def _origin(node: Node) -> Node:
@@ -591,76 +594,82 @@ def _origin(node: Node) -> Node:
   return node
 
 
-def _one_of_each_row(i: Instruction, rows: int, size: int, indices: Node, batch: Sequence[int]) -> Node:
-  """The column that a gather or scatter touches in each row of a matrix; `Refused` if it does anything else."""
-  if _has_rows_as_batch(i):
-    if indices.size != rows or indices.dims[0] != rows or math.prod(batch) != rows:
-      raise Refused(f"{i.opcode} of more than one element of each row")
-    return _checked_column(i, size, indices)
-  found = _positions(indices)
-  if found is None and _origin(indices).opcode == "leaf":
-    raise Incomplete(f"{i.opcode} with indices computed outside of the region")
-  if found is None or found[0].size != rows or indices.size != 2 * rows or math.prod(batch) != rows:
+def _one_of_each_row(b: Builder, i: Instruction, x: Node, indices: Node, size: int) -> Node:
+  """The column that a gather or scatter touches in each row, along the last dimension, of so many elements; `Refused` if it does more."""
+  *rows, columns = x.dims
+  if size != math.prod(rows):
     raise Refused(f"{i.opcode} of more than one element of each row")
-  return _checked_column(i, size, found[1])
-
-
-def _checked_column(i: Instruction, size: int, column: Node) -> Node:
-  if not 0 < size <= np.iinfo(np.int32).max or column.dtype not in (np.dtype(np.int32), np.dtype(np.uint32)):
+  if _has_rows_as_batch(i, len(rows)):
+    column = indices if list(indices.dims[: len(rows)]) == rows and indices.size == size else None
+  elif _touches_single_elements(i, len(x.dims)):
+    column = _positions(indices, rows)
+    if column is None and _origin(indices).opcode == "leaf":
+      raise Incomplete(f"{i.opcode} with indices computed outside of the region")
+  else:
+    column = None
+  if column is None:
+    raise Refused(f"{i.opcode} of more than one element of each row")
+  if not 0 < columns <= np.iinfo(np.int32).max or column.dtype not in (np.dtype(np.int32), np.dtype(np.uint32)):
     raise Refused(f"{i.opcode} with indices of another type")
-  return column
+  return b.reshaped(column, rows)
 
 
-def _has_rows_as_batch(i: Instruction) -> bool:
-  """Whether rows of a gather or scatter are a batch: each has indices of its own, of one column."""
-  a = i.attrs
-  kinds = (
-    ("start_index_map", "operand_batching_dims", "start_indices_batching_dims"),
-    ("scatter_dims_to_operand_dims", "input_batching_dims", "scatter_indices_batching_dims"),
-  )
-  return any(tuple(tuple(a.get(name, ())) for name in names) == ((1,), (0,), (0,)) for names in kinds)
+_INDEXED, _BATCH = ("start_index_map", "scatter_dims_to_operand_dims"), ("operand_batching_dims", "input_batching_dims")
+_BATCH_OF_INDICES = ("start_indices_batching_dims", "scatter_indices_batching_dims")
+
+
+def _dims_named(i: Instruction, names: Sequence[str]) -> tuple[int, ...]:
+  return next((tuple(i.attrs[name]) for name in names if i.attrs.get(name)), ())
+
+
+def _has_rows_as_batch(i: Instruction, rows: int) -> bool:
+  """Whether rows of a gather or scatter are a batch: each has an index of its own, of a column."""
+  batch = tuple(range(rows))
+  return _dims_named(i, _INDEXED) == (rows,) and _dims_named(i, _BATCH) == _dims_named(i, _BATCH_OF_INDICES) == batch
+
+
+def _touches_single_elements(i: Instruction, rank: int) -> bool:
+  return _dims_named(i, _INDEXED) == tuple(range(rank)) and not _dims_named(i, _BATCH)
 
 
 def _gather(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtype, dims: tuple[int, ...]) -> Node:
   """`x[row, column[row]]`, as `take_along_axis` writes it: XLA clamps the column."""
   x, indices = operands
-  a = i.attrs
-  is_whole = tuple(a["start_index_map"]) == (0, 1) or _has_rows_as_batch(i)
-  if len(x.dims) != 2 or tuple(a["slice_sizes"]) != (1, 1) or not is_whole:
-    raise Refused("gather of more than single elements of a matrix")
-  column = _one_of_each_row(i, x.dims[0], x.dims[1], indices, dims)
-  column = b.reshaped(column, (x.dims[0],))
-  last = b.make("constant", column.dtype, (), value=np.array(x.dims[1] - 1, column.dtype).tobytes())
+  if len(x.dims) < 2 or set(i.attrs["slice_sizes"]) != {1}:
+    raise Refused("gather of more than single elements of rows")
+  column = _one_of_each_row(b, i, x, indices, math.prod(dims))
+  rows = column.dims
+  last = b.make("constant", column.dtype, (), value=np.array(x.dims[-1] - 1, column.dtype).tobytes())
   zero = b.make("constant", column.dtype, (), value=np.array(0, column.dtype).tobytes())
-  low, high = (b.make("broadcast", column.dtype, column.dims, [c], dimensions=()) for c in (zero, last))
-  column = b.make("clamp", column.dtype, column.dims, [low, column, high])
+  low, high = (b.make("broadcast", column.dtype, rows, [c], dimensions=()) for c in (zero, last))
+  column = b.make("clamp", column.dtype, rows, [low, column, high])
   hits = _hits(b, column, x.dims)
   filler = b.make("constant", dtype, (), value=np.zeros((), dtype).tobytes())
   filler = b.make("broadcast", dtype, x.dims, [filler], dimensions=())
   chosen = b.make("select", dtype, x.dims, [hits, x, filler])
-  return b.reshaped(b.make("reduce", dtype, x.dims[:1], [chosen], i, kind="sum", dimensions=(1,)), dims)
+  return b.reshaped(b.make("reduce", dtype, rows, [chosen], i, kind="sum", dimensions=(len(rows),)), dims)
 
 
 def _hits(b: Builder, column: Node, dims: tuple[int, ...]) -> Node:
-  numbers = b.make("iota", column.dtype, dims, axis=1)
-  wanted = b.make("broadcast", column.dtype, dims, [column], dimensions=(0,))
+  rows = len(dims) - 1
+  numbers = b.make("iota", column.dtype, dims, axis=rows)
+  wanted = b.make("broadcast", column.dtype, dims, [column], dimensions=tuple(range(rows)))
   return b.make("compare", np.dtype(np.bool_), dims, [numbers, wanted], direction="EQ")
 
 
 def _scatter(b: Builder, i: Instruction, operands: Sequence[Node], dtype: np.dtype, dims: tuple[int, ...]) -> Node:
   """One element of each row combined with an update: rows whose column is outside are left alone."""
-  if len(operands) != 3 or len(dims) != 2:
-    raise Refused("scatter into more than a matrix")
+  if len(operands) != 3 or len(dims) < 2:
+    raise Refused("scatter of several arrays, or into a vector")
   x, indices, updates = operands
-  is_whole = tuple(i.attrs["scatter_dims_to_operand_dims"]) == (0, 1) or _has_rows_as_batch(i)
-  if not is_whole or updates.size != dims[0]:
-    raise Refused("scatter of more than one element of each row")
-  column = b.reshaped(_one_of_each_row(i, dims[0], dims[1], indices, updates.dims), (dims[0],))
+  column = _one_of_each_row(b, i, x, indices, updates.size)
   if column.dtype != np.int32:
     raise Refused("scatter with indices of another type")
   root = i.attrs["to_apply"].root
   hits = _hits(b, column, dims)
-  update = b.make("broadcast", dtype, dims, [b.reshaped(updates, (dims[0],))], dimensions=(0,))
+  update = b.make(
+    "broadcast", dtype, dims, [b.reshaped(updates, column.dims)], dimensions=tuple(range(len(column.dims)))
+  )
   if root.opcode == "parameter" and root.parameter_number == 1:
     combined = update
   else:
