@@ -10,8 +10,8 @@ from tests.tile import evaluate
 from tests.tile.evaluate import arguments, same
 from tests.tile.programs import examples, texts
 from tilewright import errors
+from tilewright.tile.cse_licm import hoist_invariants, merge_common
 from tilewright.tile.dead_code import eliminate_dead_code
-from tilewright.tile.motion import hoist_invariants, merge_common
 from tilewright.tile.parser import parse
 from tilewright.tile.printer import to_text
 from tilewright.tile.rewrite import rewrite, simplify

@@ -19,7 +19,7 @@ import ml_dtypes
 
 from tilewright.tile.boxes import unconverted
 from tilewright.tile.dead_code import accesses, base_of
-from tilewright.tile.indexed import Access
+from tilewright.tile.gather_scatter import Access
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.literal import is_integer
 from tilewright.tile.ranges import Bounds

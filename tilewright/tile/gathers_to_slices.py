@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.tile.indexed import Access, part
+from tilewright.tile.gather_scatter import Access, part
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.literal import is_integer
 from tilewright.tile.rewrite import Rewriter

@@ -500,4 +500,4 @@ define(
 )
 
 from tilewright.tile import control as _control  # noqa: E402, F401  the rows for control flow, semaphores and the world
-from tilewright.tile import indexed as _indexed  # noqa: E402, F401  the rows for gathers and scatters
+from tilewright.tile import gather_scatter as _gather_scatter  # noqa: E402, F401  the rows for gathers and scatters

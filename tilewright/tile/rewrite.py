@@ -216,9 +216,9 @@ def rewrite(function: Function, rules: Rules | None = None, grid: Sequence[int |
 
 def simplify(function: Function, grid: Sequence[int | None] = ()) -> Function:
   """Rules, common subexpressions, loop-invariant ops, memory written once and dead code, until nothing changes. In place."""
+  from tilewright.tile.cse_licm import hoist_invariants, merge_common
   from tilewright.tile.dead_code import eliminate_dead_code
-  from tilewright.tile.motion import hoist_invariants, merge_common
-  from tilewright.tile.promotion import promote
+  from tilewright.tile.mem2reg import promote
 
   while True:
     changes = rewrite(function, grid=grid) + hoist_invariants(function) + merge_common(function)

@@ -1,7 +1,7 @@
 """Rules for gathers and scatters of values: `lax.gather`, `lax.scatter` and its variants.
 
-XLA's dimension numbers become those of `tile.indexed`: the last dimension of the indices is split into one position tile for each axis, and
-the position along a batching dimension is an iota.
+XLA's dimension numbers become those of `tile.gather_scatter`: the last dimension of the indices is split into one position tile for each
+axis, and the position along a batching dimension is an iota.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
     tmm0 tmm1      A: tmm4 (rows 0 to 15), tmm5 (16 to 31)          for k in blocks of 16 units:
     tmm2 tmm3      B: tmm6 (columns 0 to 15), tmm7 (16 to 31)         load A, B;  four products
 
-A tile of B is 16 units (see `multipliers`) of 16 columns, as a panel holds them. A tile of A is 16 rows of 16 units, so A is packed in
-blocks along K of whole rows: `A[block of K][row][16 units]`. The elements of a tile beyond K are zero in both operands (zero in only one is
-not enough: 0 times whatever lies in memory could be NaN). Elements beyond the rows and columns of the result are computed and never stored.
+A tile of B is 16 units (see `multiply_instructions`) of 16 columns, as a panel holds them. A tile of A is 16 rows of 16 units, so A is
+packed in blocks along K of whole rows: `A[block of K][row][16 units]`. The elements of a tile beyond K are zero in both operands (zero in
+only one is not enough: 0 times whatever lies in memory could be NaN). Elements beyond the rows and columns of the result are computed and
+never stored.
 
 The tile registers are configured at the start of each contraction and released at its end: other code of the thread (XLA's own products)
 configures them for itself. tdpbf16ps treats subnormal numbers as zero, as vdpbf16ps does.

@@ -14,7 +14,7 @@ all of them; a panel is packed at its first use:
 If B is read row by row, the micro-kernel of the first strip packs its panel as it goes: loads and stores then cost little beside the
 multiplications, and with only one strip nothing is packed at all. `f` is the fused epilogue: the elementwise ops between the product and
 its store. It is applied while the accumulators are in L1. `cache_blocking` chooses the sizes of strips, blocks and parts, `hosts` those of
-panels, `multipliers` the instructions.
+panels, `multiply_instructions` the instructions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import amx, cache_blocking, few_columns, matrix_units, multipliers, panel_packing
+from tilewright.target.cpu import amx, cache_blocking, matrix_units, multiply_instructions, panel_packing, skinny_dot
 from tilewright.target.cpu.contraction_job import Epilogue, Job, Tile, accumulation, where
 from tilewright.target.cpu.left_operand import Packed, Part, left_operand
 from tilewright.target.llvm import combining
@@ -42,12 +42,12 @@ class _Dot(Dot):
     self.code, self.op = code, op
     self.lanes = code.host.lanes_of(self.accumulator)
     self.has_few_columns = False
-    self.multiplier = multipliers.single(self.accumulator)
+    self.multiplier = multiply_instructions.single(self.accumulator)
     if len(self.ms) == len(self.ns) == len(self.ks) == 1:
       is_along_rows = self.lc[0] == self.lhs.tile.rank - 1
-      self.has_few_columns = few_columns.applies(self.lanes, self.n, self.k, is_along_rows)
+      self.has_few_columns = skinny_dot.applies(self.lanes, self.n, self.k, is_along_rows)
       dtypes = (self.lhs.tile.dtype, self.rhs.tile.dtype, self.accumulator)
-      self.multiplier = multipliers.choose(code.host, *dtypes, rows=1 if self.has_few_columns else self.m)
+      self.multiplier = multiply_instructions.choose(code.host, *dtypes, rows=1 if self.has_few_columns else self.m)
       self.has_few_columns &= not self.multiplier.flipped
     self.left = self._side("lhs", self.lhs, self.ms, self.lf, self.lc, self.multiplier.flipped)
     self.right = self._side("rhs", self.rhs, self.ns, self.rf, self.rc, 0)
@@ -59,7 +59,7 @@ class _Dot(Dot):
       self.panel, most_rows, units = amx.ROWS, amx.ROWS, amx.SIDE
     elif self.has_few_columns:
       self.panel = units = self.lanes
-      most_rows = few_columns.rows_at_a_time(code.host.num_registers, self.n)
+      most_rows = skinny_dot.rows_at_a_time(code.host.num_registers, self.n)
     self.cut = cache_blocking.cut(
       code.host,
       rows=self.m,
@@ -111,7 +111,7 @@ def _dot(code: Any, op: Op, into: Memory | None, epilogue: Epilogue | None) -> N
   elif d.multiplier.is_matrix:
     _batches(code, d.batch, [], _MatrixJob(code, d, left_operand(code, d), *how).run)
   elif d.has_few_columns:
-    _batches(code, d.batch, [], _FewColumns(code, d, few_columns.Rows(), *how).run)
+    _batches(code, d.batch, [], _FewColumns(code, d, skinny_dot.Rows(), *how).run)
   else:
     _batches(code, d.batch, [], Job(code, d, left_operand(code, d), *how).run)
   if into is not None or code.env.get(result) is not None:
@@ -202,7 +202,7 @@ class _MatrixJob(Job):
 
 
 class _FewColumns(Job):
-  """A contraction whose accumulators are vectors along K: see `few_columns`."""
+  """A contraction whose accumulators are vectors along K: see `skinny_dot`."""
 
   def __init__(self, code: Any, d: _Dot, *arguments: Any):
     super().__init__(code, d, *arguments)
@@ -214,7 +214,7 @@ class _FewColumns(Job):
     return 0  # there are no panels
 
   def _pack(self, part: Part, n: Any, columns: int) -> None:
-    few_columns.pack(self.code, part.right, self.columns, part.batch, columns)
+    skinny_dot.pack(self.code, part.right, self.columns, part.batch, columns)
 
   def _micro_kernel(self, tile: Tile, read: bool = False, keep: bool = False) -> None:
     code, d, b, part = self.code, self.d, self.code.b, tile.part
@@ -225,7 +225,7 @@ class _FewColumns(Job):
     def step(k: Any, depth: int, accumulators: list[ir.Value]) -> list[ir.Value]:
       at = mul(b, k, at_a_time)
       rows = [
-        few_columns.along(code, part.left, part.batch, add(b, tile.m, r), at, depth, d.lanes) for r in range(tile.rows)
+        skinny_dot.along(code, part.left, part.batch, add(b, tile.m, r), at, depth, d.lanes) for r in range(tile.rows)
       ]
       found = []
       for c in range(d.n):

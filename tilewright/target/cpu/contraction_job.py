@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from llvmlite import ir
 
-from tilewright.target.cpu import amx, few_columns, panel_packing
+from tilewright.target.cpu import amx, panel_packing, skinny_dot
 from tilewright.target.cpu.left_operand import InPlace, Packed, Part
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
@@ -56,7 +56,7 @@ class Tile:
   ahead: _PanelPrefetch | None = None
 
 
-Left: TypeAlias = InPlace | Packed | amx.TiledRows | few_columns.Rows
+Left: TypeAlias = InPlace | Packed | amx.TiledRows | skinny_dot.Rows
 
 
 class Job:

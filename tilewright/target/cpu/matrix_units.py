@@ -3,8 +3,9 @@
     A   rows r, r + 1          B   columns c, c + 1         accumulator   r,c  r,c+1  r+1,c  r+1,c+1
         one unit of each           one unit of each
 
-A unit is 64 bits along K (see `multipliers`), so packed strips and panels already have the operands side by side. A vector of several 128
-bits has two more columns in each, and the same two rows. After the loop over K, two adjacent accumulators become a vector of each row.
+A unit is 64 bits along K (see `multiply_instructions`), so packed strips and panels already have the operands side by side. A vector of
+several 128 bits has two more columns in each, and the same two rows. After the loop over K, two adjacent accumulators become a vector of
+each row.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 If the operand is contiguous along the panel, vectors are read along the panel. If it is contiguous along K, squares are read along K and
 transposed in registers. Elements are converted while they are packed, and small ones joined to units of 32 or 64 bits (see
-`multipliers`).
+`multiply_instructions`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu.multipliers import Multiplier
+from tilewright.target.cpu.multiply_instructions import Multiplier
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, for_range, mul

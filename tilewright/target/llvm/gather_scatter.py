@@ -1,4 +1,4 @@
-"""Gathers and scatters (see `tile.indexed`): rows where the lanes of a vector share a position, elements where they do not.
+"""Gathers and scatters (see `tile.gather_scatter`): rows where the lanes of a vector share a position, elements where they do not.
 
 A gather is computed where its elements are needed, like any other tile. If the lanes run along a window, its position is one scalar,
 known before the loop, and the lanes are loaded side by side: gathering along the leading axis copies rows. If they run along the
@@ -20,7 +20,7 @@ from tilewright.target.llvm.code import Code
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.formats import computed_in, poison_value
-from tilewright.tile.indexed import Access, merge, part
+from tilewright.tile.gather_scatter import Access, merge, part
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType, dense_strides
 

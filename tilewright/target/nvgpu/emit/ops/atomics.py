@@ -25,7 +25,7 @@ from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.tile.formats import poison_value
-from tilewright.tile.indexed import Access, merge, part
+from tilewright.tile.gather_scatter import Access, merge, part
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import dense_strides
 
