@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -64,3 +66,56 @@ def test_a_refused_attention_leaves_nothing_behind(monkeypatch):
   assert "it was asked to" in acceleration.explain()
   assert not any("operand_of" in text for text in modules)
   np.testing.assert_allclose(out, scaled_queries(x, x, x), rtol=1e-4, atol=1e-5)
+
+
+def _pairs(dtype=jnp.int32):
+  positions = jnp.arange(LENGTH, dtype=dtype)
+  return positions[:, None], positions[None]
+
+
+def _wrapped(s):  # later keys are so far away that the window hides them
+  q, k = _pairs(jnp.uint32)
+  return jnp.where(q - k < 8, s, -1e30)
+
+
+def _steep(s):
+  q, k = _pairs()
+  return s - 1e9 * jnp.maximum(k - q, 0).astype(s.dtype)
+
+
+def _far(s):  # nothing for the first few positions
+  q, k = _pairs()
+  return s - 0.5 * jnp.maximum(jnp.abs(q - k) - 10, 0).astype(s.dtype)
+
+
+def _late(s):
+  return s + 0.1 * jnp.maximum(jnp.arange(LENGTH) - 20, 0).astype(s.dtype)
+
+
+def _bytes(s):
+  position = (jnp.arange(LENGTH) + 230).astype(jnp.uint8)
+  return jnp.where(position[:, None] >= position[None], s, -1e30)
+
+
+def _either(s):
+  q, k = _pairs()
+  return jnp.where(q >= LENGTH // 2, jnp.where(q >= k, s, -1e30), jnp.where(q <= k, s, -1e30))
+
+
+@pytest.mark.parametrize("bias", [_wrapped, _steep, _far, _late, _bytes, _either])
+def test_what_depends_on_positions_in_other_ways_than_a_band_is_no_attention(bias):
+  def f(q, k, v):
+    return jax.nn.softmax(bias(q @ k.T * DEPTH**-0.5)) @ v
+
+  q, k, v = (RNG.normal(size=(LENGTH, DEPTH)).astype(np.float32) for _ in range(3))
+  plain = jax.jit(lambda *a: f(*a))(q, k, v)
+  with warnings.catch_warnings(), tilewright.accelerate() as acceleration:
+    warnings.simplefilter("error", hlo.HloPassWarning)
+    ours = jax.jit(lambda *a: f(*a))(q, k, v)
+  decisions = [d for r in acceleration.reports for d in r.decisions]
+  assert not [d for d in decisions if d.kind == "attention" and d.taken], acceleration.explain()
+  assert [d for d in decisions if d.kind == "tiles" and d.taken], acceleration.explain()
+  with jax.enable_x64(True):
+    exact = np.asarray(f(*(x.astype(np.float64) for x in (q, k, v))))
+  bound = 4 * np.abs(plain - exact).max() + 16 * EPS["float32"] * np.abs(exact).max()
+  assert np.abs(ours - exact).max() <= bound

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.accelerate.attention_masks import Band, band_of, masks_of, random_mask
+from tilewright.accelerate.attention_masks import Band, band_of, check_positions, masks_of, random_mask
 from tilewright.accelerate.axes import Axes, analyse
 from tilewright.accelerate.graph import Graph, Node, Refused, View, is_float
 from tilewright.accelerate.small_values import evaluate, reordered, small_axes, spread
@@ -130,6 +130,8 @@ def find(view: View) -> list[Match | tuple[Node, str]]:
       found.append(_match(scores, weights, slopes, slices))
     except Refused as why:
       found.append((scores, str(why)))
+    except Exception as e:  # a fault of ours must not take acceleration of the rest away
+      found.append((scores, f"it cannot be recognised ({type(e).__name__}: {e})"))
   return found
 
 
@@ -190,6 +192,11 @@ def _match(
 def _band(first: _Weights) -> tuple[Band, int]:
   """The keys that the masks leave, and which part of the dimension of queries are positions."""
   polarity = {mask: first_polarity(first, mask) for mask in first.masks}
+  left = np.ones_like(first.seen)
+  for mask, seen in polarity.items():
+    left &= _seen_by(first, mask) == seen
+  if not np.array_equal(left, first.seen):
+    raise Refused("keys are hidden by more than masks that all must leave them")
   queries, (key,) = first.queries, first.keys
   if not polarity:
     return Band(), max(range(len(queries)), key=lambda i: queries[i].size)
@@ -314,6 +321,7 @@ class _Weights:
     self.scores, self.use = scores, use
     root = use.dot.operands[use.side]
     self.masks = masks_of(part.nodes)
+    check_positions(root, [scores, *self.masks])
     self.axes, self.sizes = small_axes(part.nodes, [scores, *self.masks])
     self.order = self.axes.of(scores)
     self.random = np.random.default_rng(1)
@@ -408,6 +416,7 @@ def _slopes_contract_keys(first: _Weights, use: ScoreProduct, part: _Slice, dp: 
   """Tests that slopes are scale · w (p - sum(w p)); returns whether their product is over keys, and its order of rows."""
   scores, root = first.scores, use.dot.operands[use.side]
   masks = masks_of(part.nodes)
+  check_positions(root, [scores, dp, *masks])
   if not set(masks) <= set(first.masks):
     raise Refused("the derivative has another mask")
   axes, sizes = small_axes(part.nodes, [scores, dp, *masks])
@@ -438,8 +447,11 @@ def _slopes_contract_keys(first: _Weights, use: ScoreProduct, part: _Slice, dp: 
 
 def first_polarity(first: _Weights, mask: Node) -> bool:
   """Whether keys are seen where a mask is true."""
-  own = first.given_masks[mask]
-  seen = matrices(spread(own, first.axes.of(mask), first.order, first.sizes), first.scores, first.scores, first.axes)
-  if not first.keys_last:
-    seen = np.swapaxes(seen, -1, -2)
-  return not bool(np.any(first.seen & ~seen))
+  return not bool(np.any(first.seen & ~_seen_by(first, mask)))
+
+
+def _seen_by(first: _Weights, mask: Node) -> np.ndarray:
+  """The small values of a mask, for each query and key."""
+  own = spread(first.given_masks[mask], first.axes.of(mask), first.order, first.sizes)
+  own = matrices(own, first.scores, first.scores, first.axes)
+  return own if first.keys_last else np.swapaxes(own, -1, -2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,21 @@ def masks_of(nodes: Sequence[Node]) -> list[Node]:
   booleans = [n for n in nodes if n in static and n.dtype == np.bool_ and constant_value(n) is None]
   inner = {o for n in booleans for o in n.operands if n.opcode in ("and", "or", "not", "xor", "broadcast", "reshape")}
   return [n for n in booleans if n not in inner]
+
+
+def check_positions(root: Node, given: Collection[Node]) -> None:
+  """That a value depends on positions by its masks alone.
+
+  Small arrays have the first few positions only: a bias like max(q - k - 100, 0) is zero there.
+  """
+  left, seen = [root], set(given)
+  while left:
+    node = left.pop()
+    if node not in seen:
+      seen.add(node)
+      if node.opcode == "iota":
+        raise Refused("the scores depend on positions by more than a mask")
+      left += node.operands
 
 
 def random_mask(random: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
@@ -101,20 +116,32 @@ def _difference(x: _Affine, y: _Affine) -> _Affine:
 
 
 def _affine(node: Node, axes: Axes, key: Atom, query: Atom) -> _Affine:
-  """An integer as a function of the positions of a query and a key."""
+  """An integer as a function of the positions of a query and a key; its type must have all of its values."""
+  found = _unbounded(node, axes, key, query)
+  ends = [found.query * (query.size - 1), found.key * (key.size - 1)]
+  least, most = (found.constant + sum(pick(0, end) for end in ends) for pick in (min, max))
+  limits = np.iinfo(node.dtype)
+  if least < limits.min or most > limits.max:
+    raise Refused(f"positions of the mask wrap around in {node.dtype}")
+  return found
+
+
+def _unbounded(node: Node, axes: Axes, key: Atom, query: Atom) -> _Affine:
+  if is_float(node.dtype) or node.dtype == np.bool_:
+    raise Refused("the mask is not computed by comparing positions")
   value = constant_value(node)
-  if value is not None and not is_float(node.dtype):
+  if value is not None:
     return _Affine(0, 0, int(value))
-  if node.opcode == "iota" and not is_float(node.dtype):
+  if node.opcode == "iota":
     if node in axes.dims:
       atoms = axes.dim(node, node.attrs["axis"])
       if atoms == (query,):
         return _Affine(1, 0, 0)
       if atoms == (key,):
         return _Affine(0, 1, 0)
-  elif node.opcode in ("broadcast", "reshape", "convert") and not is_float(node.dtype):
+  elif node.opcode in ("broadcast", "reshape", "convert"):
     return _affine(node.operands[0], axes, key, query)
-  elif node.opcode in ("add", "subtract") and not is_float(node.dtype):
+  elif node.opcode in ("add", "subtract"):
     x, y = (_affine(o, axes, key, query) for o in node.operands)
     return (
       _difference(x, y)

@@ -1,6 +1,7 @@
 """Values of a part of a graph on small arrays: each atom is a few elements long, and floats are float64.
 
-Two ways to compute something that agree on random small arrays agree on all: ops of a graph do not depend on the sizes of its dimensions.
+Two ways to compute something that agree on random small arrays agree on all: ops of a graph do not depend on the sizes of its dimensions,
+except for what is computed of positions (`iota`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def spread(x: np.ndarray, atoms: Sequence[Atom], order: Sequence[Atom], sizes: d
 
 
 def reordered(x: np.ndarray, now: Sequence[Atom], wanted: Sequence[Atom]) -> np.ndarray:
+  if len(set(now)) < len(now):
+    raise Refused("a value has one index twice")
   if sorted(map(id, now)) != sorted(map(id, wanted)):
     raise Refused("a value has other dimensions than the scores")
   return np.transpose(x, [list(now).index(a) for a in wanted])
