@@ -33,6 +33,7 @@ from collections.abc import Iterator
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import book_charts
+from tilewright.pallas import tpu as pltpu
 
 BOOK = pathlib.Path(__file__).resolve().parent / "book"
 FIGURES = BOOK / "figures"
@@ -79,6 +80,7 @@ def _workplace() -> Iterator[None]:
 def run(chapter: pathlib.Path, figures: pathlib.Path, measure: bool = False) -> str:
   """The chapter's text with what its programs print now; its pictures go to `figures`."""
   text = chapter.read_text()
+  pltpu.reset_tpu_interpret_mode_state()  # races that an earlier run found
   names: dict = {"__name__": chapter.stem, "FIGURES": figures}
   printed: list[tuple[tuple[int, int], str]] = []
   with _workplace():
