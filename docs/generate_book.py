@@ -33,6 +33,7 @@ from collections.abc import Iterator
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import book_charts
+
 from tilewright.pallas import tpu as pltpu
 
 BOOK = pathlib.Path(__file__).resolve().parent / "book"
