@@ -144,7 +144,7 @@ class FusionError(TilewrightError, ValueError):
   """A program that is not of the form the fuser takes: one call of a fusible kernel with ordinary operations around it."""
 
 
-class FusionConflictError(FusionError):
+class FusionConflictError(FusionError, NotImplementedError):
   """A value is needed in two different blocks at once."""
 
 

@@ -264,6 +264,24 @@ def test_kinds_of_block_dimensions_are_kept_as_written(dim, kept):
   assert found.block_shape == (2, kept)
 
 
+@pytest.mark.parametrize(
+  "f, block, expected",
+  [
+    (lambda x: x.reshape(8, 3, 4), (pl.squeezed, 3, 4), (pl.squeezed, 12)),
+    (lambda x: x.reshape(8, 12, 1), (None, pl.squeezed, 1), (1, pl.squeezed)),
+    (lambda x: x.reshape(2, 4, 12), (None, 4, pl.squeezed), (4, pl.squeezed)),
+    (lambda x: x.reshape(2, 4, 12), (2, 4, None), (8, 1)),
+    (lambda x: x[:, None].reshape(8, 12), (pl.squeezed, 6), (pl.squeezed, 6)),
+    (lambda x: x.reshape(8, 12, 1), (pl.Element(4), 6, pl.Element(1)), (pl.Element(4), 6)),
+  ],
+)
+def test_a_reshape_keeps_what_is_squeezed(f, block, expected):
+  spec, _ = blocks_of(jax.eval_shape(f, A).shape, block)
+  _, (found,), _ = fuser.pull_block_spec(f, spec)(A)
+  assert found.block_shape == expected
+  check(f, (A,), *blocks_of(jax.eval_shape(f, A).shape, block))
+
+
 def test_keyword_arguments_have_specs_by_name():
   spec = pl.BlockSpec((4, 4), lambda i, j: (i, j))
   block_fn, _, kw = fuser.pull_block_spec(lambda x, *, y: x + y.T, spec, grid_len=2)(A, y=A.T)

@@ -31,6 +31,7 @@ CASES = {
   "slice of a whole dimension": (lambda x: x[:, 3:], ROWS, (4, 9), (1, 0)),
   "pad of a whole dimension": (lambda x: jnp.pad(x, ((0, 0), (1, 2))), ROWS, (4, 15), (1, 0)),
   "concatenate": (lambda x: jnp.concatenate([x, x * 2], 1), ROWS, (4, 24), (1, 0)),
+  "concatenate of one block": (lambda x: jnp.concatenate([x, x], 1), B((4, 12), lambda i, j: (i, j)), (4, 24), (1, 0)),
   "rev": (lambda x: x[::-1], CUT, (4, 6), (0, 1)),
   "cumsum": (lambda x: jnp.cumsum(x, 1), ROWS, (4, 12), (1, 0)),
   "dot": (lambda x: x @ jnp.ones((12, 5)), ROWS, (4, 5), (1, 0)),
@@ -55,7 +56,7 @@ def test_specs_are_pushed(name):
   assert tuple(map(int, found.index_map(1, 1))) == index
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n not in ("concatenate", "slice of a whole dimension")])
+@pytest.mark.parametrize("name", [n for n in CASES if "concatenate" not in n and n != "slice of a whole dimension"])
 def test_pulling_back_what_was_pushed_gives_the_spec(name):
   f, spec, _, _ = CASES[name]
   fn, values, _ = fuser.get_fusion_values(f, X)
@@ -73,7 +74,7 @@ def test_results_of_split_are_cut_alike():
 
 def test_operands_without_a_spec_go_along():
   found = fuser.push_block_spec(lambda x, y: (x + y, y), CUT, pl.no_block_spec)(X, X)
-  assert found[0] is CUT and found[1] is pl.no_block_spec
+  assert found[0] is CUT and found[1] is CUT
 
 
 def test_operands_may_be_cut_alike_but_not_differently():
@@ -81,6 +82,32 @@ def test_operands_may_be_cut_alike_but_not_differently():
   assert fuser.push_block_spec(lambda x, y: x * y, CUT, same)(X, X).block_shape == (4, 6)
   with pytest.raises(errors.FusionConflictError, match="Illegal binary push"):
     fuser.push_block_spec(lambda x, y: x * y, CUT, B((4, 6), lambda i, j: (j, i)))(X, X)
+
+
+def test_specs_that_were_derived_in_the_same_way_are_alike():
+  for f in (
+    lambda x, y: x.T * y.T,
+    lambda x, y: jnp.sin(x.T) + jnp.cos(x.T) * y.T,
+    lambda x, y: jnp.where(x.T > 0, x.T, y.T),
+  ):
+    found = fuser.push_block_spec(f, CUT, B((4, 6), lambda a, b: (a, b)))(X, X)
+    assert (found.block_shape, found.index_map(1, 2)) == ((6, 4), (2, 1))
+  with pytest.raises(errors.FusionConflictError, match="Illegal binary push"):
+    fuser.push_block_spec(lambda x, y: x.T * y.T, CUT, B((4, 6), lambda i, j: (j, i)))(X, X)
+
+
+@pytest.mark.parametrize("grid_len", [None, 2])
+def test_index_maps_may_take_any_number_of_indices(grid_len):
+  any_number = lambda swap: B((4, 6), lambda *g: (g[swap], g[1 - swap]))
+  found = fuser.push_block_spec(lambda x, y: x * y, any_number(0), any_number(0), grid_len=grid_len)(X, X)
+  assert (found.block_shape, found.index_map(1, 2)) == ((4, 6), (1, 2))
+  with pytest.raises(errors.FusionConflictError, match="Illegal binary push"):
+    fuser.push_block_spec(lambda x, y: x * y, any_number(0), any_number(1), grid_len=grid_len)(X, X)
+
+
+def test_an_output_of_nothing_that_is_cut_is_cut_like_an_argument_of_its_shape():
+  found = fuser.push_block_spec(lambda x, y: (jnp.zeros(X.shape), y + 1, jnp.ones(3)), CUT, pl.no_block_spec)(X, X)
+  assert found == (CUT, CUT, pl.no_block_spec)
 
 
 @pytest.mark.parametrize(

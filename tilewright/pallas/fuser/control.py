@@ -231,8 +231,8 @@ def _evaluate_cond(blocks: Blocks, which: Any, *args: Any) -> list[Any]:
 def _push_carry(site: Site, carry: Sequence[Any], after: Sequence[Any]) -> list[Any]:
   """The specs of what is carried, which an iteration must leave as they are."""
   found = []
-  for before, now, aval in zip(carry, after, site.out_avals):
-    if before is not no_block_spec and now is not no_block_spec and not same_specs(before, now, aval.shape, None):
+  for before, now in zip(carry, after):
+    if before is not no_block_spec and now is not no_block_spec and not same_specs(before, now, site.grid_len):
       raise site.refuse(
         before,
         f"an iteration turns this into blocks of {now.block_shape}",

@@ -41,12 +41,13 @@ def push_block_spec(
     *in_spec_args: a block spec for each argument, or `pl.no_block_spec` for one that is to be cut as the others need.
     scalar_prefetch_handler: accepted for symmetry with `pull_block_spec`; index maps get the prefetched scalars as they
       are.
-    grid_len: accepted for symmetry with `pull_block_spec`.
+    grid_len: the number of grid dimensions, for index maps that take any number of arguments.
     strict_mode: accepted for symmetry with `pull_block_spec`.
     **in_spec_kwargs: block specs of arguments that are passed by name.
 
   Returns:
-    A function of the types of the arguments that gives the block specs of the outputs, in their structure.
+    A function of the types of the arguments that gives the block specs of the outputs, in their structure. An output
+    that does not depend on any argument with a spec is cut like the first such argument of its shape.
   """
 
   def push(*args: Any, **kwargs: Any) -> Any:
@@ -62,12 +63,15 @@ def push_block_spec(
         f"push_block_spec: there must be one BlockSpec (or pl.no_block_spec) for each of the {len(leaves)} arguments, "
         f"got {len(specs)}."
       )
-    return jax.tree.unflatten(trees[-1], _push(jaxpr, [no_block_spec] * len(consts) + specs))
+    found = _push(jaxpr, [no_block_spec] * len(consts) + specs, grid_len)
+    by_shape = {a.shape: s for s, a in reversed(list(zip(specs, avals))) if s is not no_block_spec}
+    found = [by_shape.get(v.aval.shape, s) if s is no_block_spec else s for s, v in zip(found, jaxpr.outvars)]
+    return jax.tree.unflatten(trees[-1], found)
 
   return push
 
 
-def _push(jaxpr: Any, in_specs: list[Any]) -> list[Any]:
+def _push(jaxpr: Any, in_specs: list[Any], grid_len: int | None) -> list[Any]:
   env: dict[Any, Any] = dict(zip(jaxpr.invars, in_specs, strict=True))
 
   def read(atom: Any) -> Any:
@@ -76,10 +80,10 @@ def _push(jaxpr: Any, in_specs: list[Any]) -> list[Any]:
 
   def push_inside(closed: Any, specs: Any) -> list[Any]:
     body, consts = inline(*_jax.detach(closed))
-    return _push(body, [no_block_spec] * len(consts) + list(specs))
+    return _push(body, [no_block_spec] * len(consts) + list(specs), grid_len)
 
   for eqn in jaxpr.eqns:
-    site = Site(eqn, lambda _: None, push_inside, lambda a, b, shape: a is b)
+    site = Site(eqn, lambda _: None, push_inside, lambda a, b, shape: a is b, grid_len=grid_len)
     given = [read(a) for a in eqn.invars]
     if eqn.primitive is scalar_prefetch_p or all(s is no_block_spec for s in given):
       continue

@@ -6,6 +6,8 @@ the other operands.
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,10 +36,12 @@ def shape_of(spec: BlockSpec, aval: Any) -> tuple[Any, ...]:
   return tuple(aval.shape) if spec.block_shape is None else tuple(spec.block_shape)
 
 
-def same_specs(a: BlockSpec, b: BlockSpec, shape: Sequence[int], grid_len: int | None) -> bool:
-  """Whether two specs cut an array in the same way."""
-  from tilewright.pallas.fuser.pull import num_index_arguments
+def same_specs(a: BlockSpec, b: BlockSpec, grid_len: int | None) -> bool:
+  """Whether two specs cut an array in the same way.
 
+  `grid_len` is the number of grid indices that index maps take. Where it is not known and a map takes any number of
+  them, the maps have to agree for every number.
+  """
   if a is b:
     return True
   if a.block_shape is None or b.block_shape is None:
@@ -45,22 +49,43 @@ def same_specs(a: BlockSpec, b: BlockSpec, shape: Sequence[int], grid_len: int |
   dims = list(zip(a.block_shape, b.block_shape))
   if any(views.size_of(x) != views.size_of(y) or views.is_squeezed(x) != views.is_squeezed(y) for x, y in dims):
     return False
-  if a.index_map is None or b.index_map is None:
+  if a.index_map is None or b.index_map is None or a.index_map is b.index_map:
     return a.index_map is b.index_map
-  length = grid_len if grid_len is not None else num_index_arguments(a.index_map)
-  if length is None:
-    return False
+  agree = [same for n in _numbers_of_indices(a, b, grid_len) if (same := _same_starts(a, b, n)) is not None]
+  return bool(agree) and all(agree)
+
+
+MAX_GRID = 8  # dimensions; more are not looked at where an index map does not say how many it takes
+
+
+def _numbers_of_indices(a: Any, b: Any, grid_len: int | None) -> Sequence[int]:
+  if grid_len is not None:
+    return [grid_len]
+  for spec in (a, b):
+    with contextlib.suppress(TypeError, ValueError):
+      parameters = inspect.signature(spec.index_map).parameters.values()
+      if not any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return [sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)]
+  return range(MAX_GRID + 1)
+
+
+def _same_starts(a: Any, b: Any, length: int) -> bool | None:
+  """Whether blocks begin at the same elements for each point of a grid of this rank; None if the index maps are not for
+  such a grid."""
   number = _jax.core.ShapedArray((), jnp.dtype("int32"))
+
+  def starts(spec: Any) -> Any:
+    def f(*grid: Any) -> list[Any]:
+      found = spec.index_map(*grid)
+      index = found if isinstance(found, tuple | list) else (found,)
+      return [jnp.asarray(views.start_of(d, i), jnp.int32) for d, i in zip(spec.block_shape, index, strict=True)]
+
+    return _jax.trace(f, [number] * length)
+
   try:
-    jaxprs = [
-      _jax.trace(
-        lambda *g, s=s: [jnp.asarray(views.start_of(d, i), jnp.int32) for d, i in zip(s.block_shape, s.index_map(*g))],
-        [number] * length,
-      )
-      for s in (a, b)
-    ]
-  except Exception:  # a map that reads prefetched scalars cannot be traced without them
-    return False
+    jaxprs = [starts(s) for s in (a, b)]
+  except Exception:  # a map of another grid, or one that reads prefetched scalars, fails in whatever way it likes
+    return None
   return compare_jaxprs(*jaxprs)
 
 
@@ -72,7 +97,7 @@ def elementwise(site: Site, specs: Sequence[Any], shape: Sequence[int] | None = 
   if not given:
     return [no_block_spec] * len(site.out_avals)
   for other in given[1:]:
-    if not same_specs(given[0], other, out, None):
+    if not same_specs(given[0], other, site.grid_len):
       raise errors.FusionConflictError(
         f"Illegal binary push: the operands of '{site.eqn.primitive}' have different blocks, "
         f"{given[0].block_shape} and {other.block_shape}. "

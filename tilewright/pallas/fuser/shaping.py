@@ -225,7 +225,7 @@ def _many_to_one(site: Site, cut: Any, sizes: Sequence[int], dim: Any) -> tuple[
     return found
 
   if is_squeezed(dim):
-    return [dim] * len(sizes), unravel
+    return [1] * len(sizes), unravel
   return [spell(1 if d < p else per if d == p else sizes[d]) for d in range(len(sizes))], unravel
 
 
@@ -291,8 +291,8 @@ def _pull_reshape(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
   if view.block_shape is None:
     return [view, *rest]
   shape, change = reshaped(site, view, out.shape, operand.shape, view.block_shape)
-  # An element of the result is a block of one element: which of its dimensions the kernel sees says nothing here.
-  return [view.then([1 if views.is_squeezed(d) else d for d in shape], change), *rest]
+  # `None` becomes a block of one element, `pl.squeezed` stays what it is: so does the original.
+  return [view.then([1 if d is None else d for d in shape], change), *rest]
 
 
 def _push_reshape(site: Site, specs: Sequence[Any]) -> Sequence[Any]:

@@ -270,7 +270,7 @@ def _push_concatenate(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
         "Make the block cover that dimension.",
       )
   shape[axis] = site.out_avals[0].shape[axis]
-  return [derived(spec, shape, lambda i: i)]
+  return [derived(spec, shape, lambda i: tuple(0 if d == axis else x for d, x in enumerate(i)))]
 
 
 # --- stack, tile -------------------------------------------------------------------------------------------------
@@ -463,7 +463,8 @@ def _push_pad(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
           spec, f"dimension {d}, which it pads, is split into blocks", "Make the block cover that dimension."
         )
       shape[d] = site.out_avals[0].shape[d]
-  return [derived(spec, shape, lambda i: i)]
+  padded = [tuple(widths) != (0, 0, 0) for widths in site.params["padding_config"]]
+  return [derived(spec, shape, lambda i: tuple(0 if p else x for p, x in zip(padded, i)))]
 
 
 def _reversed_dims(site: Site, cut_: Any, dims: Sequence[Any]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

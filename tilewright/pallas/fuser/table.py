@@ -46,7 +46,7 @@ class Site:
 
   `scalar(atom)` reads a number where index maps are computed, if it is known there; `inner(jaxpr, ...)` pulls or pushes
   through a jaxpr inside the equation; `same` compares views. `consistent_random` says how random bits are drawn (see
-  `randomness`).
+  `randomness`). `grid_len` is the number of grid dimensions, where a push knows it.
   """
 
   eqn: Any
@@ -54,6 +54,7 @@ class Site:
   inner: Callable[..., Any]
   same: Callable[[View, View, Sequence[int]], bool]
   consistent_random: bool = False
+  grid_len: int | None = None
 
   @property
   def params(self) -> Any:

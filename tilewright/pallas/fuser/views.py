@@ -134,7 +134,9 @@ def start_of(dim: Any, index: Any) -> Any:
 
 def covers(dim: Any, length: int) -> bool:
   """Whether every block is the whole dimension."""
-  return (is_blocked(dim) and size_of(dim) == length) or (is_squeezed(dim) and length == 1)
+  if length == 1:
+    return size_of(dim) == 1 and not isinstance(dim, BoundedSlice) and not any(getattr(dim, "padding", ()))
+  return is_blocked(dim) and size_of(dim) == length
 
 
 def sizes(view: View, shape: Sequence[int]) -> tuple[int, ...]:
