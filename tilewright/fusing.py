@@ -44,7 +44,7 @@ def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = Fa
     A decorator. The fused function works under `jit` and `vmap`; its derivatives are those of the function as it was
     written.
   """
-  name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
+  name = _name(kernel)
 
   def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
     @jax.custom_vjp
@@ -67,7 +67,7 @@ def fuse_into(kernel: Any = None, *, explain: bool | str | os.PathLike[str] = Fa
 
 def explain_fusion(f: Callable[..., Any], *args: Any, kernel: Any = None, **kwargs: Any) -> into.Explanation:
   """What `fuse_into(kernel)(f)` does for arguments of these types."""
-  name = kernel if isinstance(kernel, str) or kernel is None else kernel.__name__
+  name = _name(kernel)
   found: list[list[into.Explanation]] = []
   callable_ = kernel if callable(kernel) else None
 
@@ -109,6 +109,15 @@ def run(
   return jax.tree.unflatten(trees[-1], outs), explanations
 
 
+def _name(kernel: Any) -> str | None:
+  name = getattr(kernel, "__name__", None) if callable(kernel) else kernel
+  if name is not None and not isinstance(name, str):
+    raise errors.KernelTypeError(
+      f"fuse_into: expected a library kernel, as ops.matmul, or the name of a pallas_call, got {kernel!r}."
+    )
+  return name
+
+
 def _with_one_call(
   f: Callable[..., Any], closed: Any, name: str | None, kernel: Callable[..., Any] | None
 ) -> tuple[Any, Any, int]:
@@ -120,8 +129,15 @@ def _with_one_call(
     places = into.find_calls(jaxpr, lambda found: found == name)
   if len(places) != 1:
     what = f"{len(places)} calls of the kernel {name!r}" if name else f"{len(places)} kernel calls"
+    products = len(_matrix_products(jaxpr)) if name == "matmul" and not places else 0
+    if products > 1:
+      what += f" and {products} products of two matrices"
     advice = (
-      "Fuse each call in a function of its own." if places else "Call the kernel in the function, outside of loops."
+      "Fuse each call in a function of its own."
+      if places
+      else "Call the kernel in the function, outside of loops."
+      if products < 2
+      else f"Call the kernel for the one that is meant, as ops.{name}(x, y)."
     )
     raise errors.FusionError(f"fuse_into: found {what} in {getattr(f, '__name__', f)}, expected one. {advice}")
   return jaxpr, consts, places[0]
@@ -129,7 +145,7 @@ def _with_one_call(
 
 def _with_kernel_for_product(jaxpr: Any, consts: Any, kernel: Callable[..., Any]) -> tuple[Any, Any]:
   """The program with its only product of two matrices computed by the kernel."""
-  products = [e for e in jaxpr.eqns if e.primitive.name == "dot_general" and _is_matrix_product(e)]
+  products = _matrix_products(jaxpr)
   if len(products) != 1:
     return jaxpr, consts
   (product,) = products
@@ -166,6 +182,10 @@ def _product(kernel: Callable[..., Any], eqn: Any, operands: Any) -> Any:
   whole = chosen.m >= 64 and k <= _WHOLE_ROWS
   blocks = (chosen.m, chosen.n, k if whole else tiling.divisor_near(k, _PARTS_OF_ROWS, 16))
   return kernel(x, y, transpose_x=left == 0, transpose_y=right == 1, out_dtype=out.dtype, blocks=blocks)
+
+
+def _matrix_products(jaxpr: Any) -> list[Any]:
+  return [e for e in jaxpr.eqns if e.primitive.name == "dot_general" and _is_matrix_product(e)]
 
 
 def _is_matrix_product(eqn: Any) -> bool:

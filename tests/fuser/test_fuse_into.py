@@ -351,3 +351,16 @@ def test_a_kernel_on_the_simulated_machine_is_fused():
 
   f = lambda x, w: product(x * 2, w.T.T) + 1
   np.testing.assert_array_equal(tw.fuse_into("product")(f)(x, w), f(x, w))
+
+
+def test_what_is_no_kernel_is_refused():
+  with pytest.raises(errors.KernelTypeError, match=r"expected a library kernel, as ops.matmul, .*got 3"):
+    tw.fuse_into(3)
+
+
+def test_of_several_products_one_must_be_named():
+  x = numbers(8, 8)
+  with pytest.raises(
+    errors.FusionError, match=r"found 0 calls of the kernel 'matmul' and 2 products.*as ops.matmul\(x, y\)"
+  ):
+    tw.fuse_into(ops.matmul)(lambda a, b: (a @ b) @ b)(x, x)

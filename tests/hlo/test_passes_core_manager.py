@@ -178,3 +178,13 @@ def test_a_broken_file_costs_its_own_passes_only(tmp_path, monkeypatch):
   with pytest.raises(hlo.HloError, match=r"half_written\.py cannot be imported"):
     hlo.make_pass("half_written")
   assert hlo.make_pass("dce").name == "dce"
+
+
+def test_a_pass_that_does_not_exist_is_answered_with_names_that_come_near():
+  with pytest.raises(HloPassError, match=r"no pass called ced. Did you mean .*cse.*tilewright hlo --list"):
+    hlo.run_passes(hlo.parse(TEXT), ["ced"])
+
+
+def test_an_option_of_another_type_is_refused_with_what_it_must_be():
+  with pytest.raises(HloPassError, match="constant_folding: max_bytes must be an integer, got 'abc'"):
+    hlo.run_passes(hlo.parse(TEXT), ["constant_folding{max_bytes=abc}"])

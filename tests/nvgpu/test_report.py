@@ -149,7 +149,7 @@ def doubled(x):
     (["tilewright.ops:softmax", "f32[4,8]", "--set", "axis"], "expected name=value", 2),
     (["tilewright.ops:softmax", "f32[4,8]", "--arch", "sm_75"], "sm_75", 1),
     (["tilewright.ops:softmax", "f32[4,8]", "--set", "axis=7"], "axis must be between", 1),
-    (["tilewright.ops:softmax"], "missing", 1),
+    (["tilewright.ops:softmax"], "TYPE for each array", 2),
     (["jax.numpy:sin", "f32[4]"], "'sin' calls none", 1),
   ],
 )

@@ -104,7 +104,7 @@ CALLS = {
   "JAX's program_id": (
     jax_name_in_a_kernel(lambda x_ref, o_ref, sem: jax_pallas.program_id(0)),
     errors.ForeignNameError,
-    rf"A name of jax.experimental.pallas is used in this kernel, at .*{HERE}.*Import it from tilewright.pallas instead",
+    rf"A name of jax.experimental.pallas is used in this kernel, at \S*{HERE}\S*\. Import it from tilewright.pallas instead",
   ),
   "JAX's copies": (
     jax_name_in_a_kernel(lambda *refs: jax_pltpu.make_async_copy(*refs).start()),

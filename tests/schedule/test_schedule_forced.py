@@ -182,3 +182,8 @@ def test_the_cost_of_a_kernel_reaches_hlo_and_the_cost_model() -> None:
   assert json.loads(found.frontend_attributes["cost_estimate"])["flops"] == 10**12
   h100 = cost.Roofline("h100")
   assert h100.cost(found).seconds == pytest.approx(1e12 / h100.device.matmul_rate("f32"))
+
+
+def test_a_memory_limit_is_a_number_of_bytes():
+  with pytest.raises(schedule.HloScheduleError, match=r"memory_limit must be a number of bytes, as 60e9, got '10GB'"):
+    schedule.Options(memory_limit="10GB")

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
   if not arguments.program:
-    print("tilewright accelerate: which PROGRAM?", file=sys.stderr)
+    print("tilewright accelerate: expected a program, as in `tilewright accelerate train.py`.", file=sys.stderr)
     return 2
   if not pathlib.Path(arguments.program[0]).is_file():
     print(f"tilewright accelerate: there is no file {arguments.program[0]!r}.", file=sys.stderr)

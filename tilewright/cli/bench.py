@@ -335,7 +335,9 @@ def run(arguments: argparse.Namespace) -> int:
     CASES: Sequence[Case] = importlib.import_module(f"tilewright.cli.bench_{arguments.target}").CASES
     cases = [case for case in CASES if any(word in case.name for word in words)]
     if not cases:
-      return complain(f"No row's name contains {filter_text}. There are: {', '.join(c.name for c in CASES)}.")
+      return complain(
+        f"No row's name contains {filter_text}. `tilewright bench {arguments.target} --list` prints the names."
+      )
   if arguments.list:
     print("\n".join(f"{case.name}  ({', '.join(case.peers)})" for case in cases))
     return 0

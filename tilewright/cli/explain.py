@@ -20,7 +20,7 @@ import jax
 
 from tilewright import errors
 from tilewright.cli.hlo import load_function
-from tilewright.cli.ptx import needs_x64, parse_type, with_settings
+from tilewright.cli.ptx import check_number_of_types, needs_x64, parse_type, with_settings
 from tilewright.hlo.cost.devices import device as find_device
 from tilewright.hlo.errors import HloError
 
@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
   try:
     function = with_settings(load_function(arguments.function), arguments.set)
     args = [parse_type(text) for text in arguments.types]
+    check_number_of_types(function, args)
     device = find_device(arguments.device) if arguments.device else None
   except (ImportError, AttributeError, ValueError, HloError) as error:
     print(f"tilewright explain: {error}", file=sys.stderr)

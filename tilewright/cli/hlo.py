@@ -86,16 +86,27 @@ def _work(module: hlo.Module, passes: list[Pass], arguments: argparse.Namespace)
 
 def read_module(name: str) -> hlo.Module:
   """From a file: HLO text, StableHLO as text or bytecode, or a proto if it is neither."""
+  if name != "-" and not pathlib.Path(name).exists():
+    raise FileNotFoundError(f"there is no file {name!r}")
   data = sys.stdin.buffer.read() if name == "-" else pathlib.Path(name).read_bytes()
   if data.startswith(b"ML\xefR") or MLIR_TEXT.match(data):
     return _from_stablehlo(name, data)
   try:
     text = data.decode("utf-8")
   except UnicodeDecodeError:
-    return hlo.from_proto(data)
+    return _from_proto(name, data)
   if "\0" in text or not re.search(r"HloModule|ENTRY|=|\{", text[:100_000]):
-    return hlo.from_proto(data)
+    return _from_proto(name, data)
   return hlo.parse(text)
+
+
+def _from_proto(name: str, data: bytes) -> hlo.Module:
+  try:
+    return hlo.from_proto(data)
+  except HloError as error:
+    raise HloError(
+      f"{name} is neither HLO text, which begins with `HloModule`, nor StableHLO, and it cannot be read as an HLO proto: {error}"
+    ) from error
 
 
 # A module of MLIR, perhaps after comments and aliases (`#loc1 = …`).
@@ -134,6 +145,11 @@ def load_function(text: str) -> Any:
     home = _python_file(place) if place.endswith(".py") else _module(place)
   except Exception as error:  # the user's code: anything may go wrong in it
     raise ImportError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
+  if not hasattr(home, function):
+    there = [
+      n for n, value in vars(home).items() if callable(value) and getattr(value, "__module__", None) == home.__name__
+    ]
+    raise AttributeError(f"{place} has no {function!r}; it has {', '.join(there) or 'no functions'}")
   return getattr(home, function)
 
 

@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
   try:
     function = with_settings(load_function(arguments.function), arguments.set)
     args = [parse_type(text) for text in arguments.types]
+    check_number_of_types(function, args)
   except (ImportError, AttributeError, ValueError) as error:
     print(f"tilewright ptx: {error}", file=sys.stderr)
     return 2
@@ -106,6 +107,21 @@ def _dtype(name: str) -> np.dtype | None:
     return PRIMITIVE_TYPES[name].dtype
   known = {row.dtype.name: row.dtype for row in PRIMITIVE_TYPES.values() if row.dtype is not None}
   return known.get(name) or known.get(re.sub(r"^i(?=\d+$)", "int", name))
+
+
+def check_number_of_types(function: Callable[..., Any], args: list[Any]) -> None:
+  try:
+    signature = inspect.signature(function)
+  except ValueError:
+    return  # a function without one
+  try:
+    signature.bind(*args)
+  except TypeError as error:
+    name = getattr(getattr(function, "func", function), "__name__", "the function")
+    raise ValueError(
+      f"{name}({', '.join(signature.parameters)}) takes other arguments than {len(args)} arrays: {error}. Give a TYPE for each array, as 'f32[8,128]', and --set "
+      "for other arguments"
+    ) from error
 
 
 def with_settings(function: Callable[..., Any], settings: list[str]) -> Callable[..., Any]:

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
   argv = arguments.module or arguments.program
   if not argv:
-    print("tilewright run: which PROGRAM? A file, or -m and a module.", file=sys.stderr)
+    print("tilewright run: expected a program: a file, or -m and a module.", file=sys.stderr)
     return 2
   if not arguments.module and not pathlib.Path(argv[0]).is_file():
     print(f"tilewright run: there is no file {argv[0]!r}.", file=sys.stderr)

@@ -27,7 +27,8 @@ def spec_of(what: str, kind: str, axis_name: Any, axis_index_groups: Any, **more
   except NameError:
     known = list(_jax.core.get_axis_env().axis_sizes)
     raise errors.OutsideKernelError(
-      f"collectives.{what}: no axis is called {axis_name!r}; known here are {known}. Call it inside jax.shard_map over a mesh that has it."
+      f"collectives.{what}: no axis is called {axis_name!r}; there {f'are {known}' if known else 'is none'} here. Call it inside "
+      "jax.shard_map over a mesh that has it."
     ) from None
   groups = checked_groups(axis_index_groups, size, f"collectives.{what}")
   members = size if groups is None else max(len(g) for g in groups)

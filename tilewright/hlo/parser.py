@@ -215,7 +215,9 @@ class Parser:
     else:
       is_root = cursor.accept_word("ROOT")
       start = cursor.pos
-      name = cursor.name("an instruction or `}`")
+      name = cursor.name(
+        "an instruction or `}`" if cursor.text.strip() else "a module, as `HloModule NAME` and its computations"
+      )
       cursor.expect("=", "after the name of an instruction")
     if name in scope:
       cursor.error(f"there is already an instruction %{name} in this computation", start)

@@ -162,7 +162,7 @@ def _instruction_problems(instruction: Instruction) -> Problems:
       yield str(error)
       return
     if not _fits(wanted, instruction.shape):
-      yield f"a {opcode} of these operands has the shape {wanted}, not {instruction.shape}"
+      yield f"{opcode} of these operands has the shape {wanted}, not {instruction.shape}"
 
 
 def _fits(wanted: Shape, given: Shape) -> bool:

@@ -203,8 +203,8 @@ def take(view: Any, value: Any, ctx: xla.Context, *, decrement: bool = True) -> 
   """Subtract `value` from a semaphore. Instances run sequentially, so a count that has not been reached by now never will be."""
   count = view.ref.read(view.transforms)
   message = (
-    f"The wait at {source_line(ctx.eqn)} can never end: nothing has signalled the semaphore often enough by then. The portable "
-    "lowering runs instances and cores one after another; where they must run side by side, use "
+    f"The wait at {source_line(ctx.eqn)} can never end: nothing has signalled the semaphore often enough by then. Start the copy, or "
+    "signal, before the wait. The portable lowering runs instances and cores one after another; where they must run side by side, use "
     "interpret=pltpu.InterpretParams()."
   )
   fail_unless(jnp.all(count >= value), errors.DeadlockError, message)

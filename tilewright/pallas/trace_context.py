@@ -141,9 +141,10 @@ def _locate(error: Exception) -> None:
 def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | None:
   """JAX's error about a mistake in a body, with the user's line and the fix."""
   if _jax.is_in_jax_pallas(error):
+    said = f" ({_sentence(str(error)).removesuffix('.')})" if str(error) else ""
     return errors.ForeignNameError(
-      f"A name of jax.experimental.pallas is used in this kernel, at {_jax.user_line(error)}: {str(error) or type(error).__name__}. Import "
-      "it from tilewright.pallas instead, or run the whole program unchanged with `tilewright run`."
+      f"A name of jax.experimental.pallas is used in this kernel, at {_jax.user_line(error)}{said}. Import it from tilewright.pallas "
+      "instead, or run the whole program unchanged with `tilewright run`."
     )
   message = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
   if message.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's message for a mismatched store

@@ -17,6 +17,7 @@ function `Module -> bool | Module | None` is a pass too (`as_pass`): this is the
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,7 +172,11 @@ def make_pass(text: str) -> Pass:
     return make_pass(own + ("{" + more if brace or implied else ""))
   if name not in PASSES:
     broken = "".join(f". {place}.py cannot be imported ({error})" for place, error in BROKEN.items())
-    raise HloPassError(f"there is no pass called {name}; there are: {', '.join(sorted(PASSES))}{broken}")
+    near = difflib.get_close_matches(name.replace("-", "_"), PASSES, n=3)
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    raise HloPassError(
+      f"there is no pass called {name}. {meant}hlo.PASSES has all names, and `tilewright hlo --list` prints them{broken}"
+    )
   if rest and not rest.endswith("}"):
     raise HloPassError(f"{text}: write the options of a pass in braces, name{{option=value,…}}")
   factory = PASSES[name]
@@ -183,9 +188,16 @@ def make_pass(text: str) -> Pass:
       key = XLA_OPTIONS.get(key.strip(), key)
     if not equals or key.strip() not in known:
       raise HloPassError(f"{name} has no option {part!r}; it has: {', '.join(known) or 'none'}")
-    is_text = known[key.strip()].type in (str, "str")  # a version such as 9.10 is no number
-    options[key.strip()] = value.strip() if is_text else _option(value.strip())
+    kind = str(getattr(known[key.strip()].type, "__name__", known[key.strip()].type))
+    option = value.strip() if kind == "str" else _option(value.strip())  # a version such as 9.10 is no number
+    if kind in _OPTION_KINDS and type(option) not in _OPTION_KINDS[kind]:
+      raise HloPassError(f"{name}: {key.strip()} must be {_OPTION_NAMES[kind]}, got {value.strip()!r}")
+    options[key.strip()] = option
   return factory(**options)
+
+
+_OPTION_KINDS: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "float": (float, int)}
+_OPTION_NAMES = {"bool": "true or false", "int": "an integer", "float": "a number"}
 
 
 def _option(text: str) -> bool | int | float | str:

@@ -14,6 +14,7 @@ measure of `timing.py`, if the original order keeps the limits.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +79,11 @@ class Options:
       raise HloScheduleError(
         f'starts={self.starts!r} is none of "asap" (as soon as possible), "alap" (as late as possible) and ""'
       )
+    for name in ("memory_limit", "headroom"):
+      value = getattr(self, name)
+      if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
+        unit = "bytes, as 60e9" if name == "memory_limit" else "times the module's own peak, as 1.1"
+        raise HloScheduleError(f"{name} must be a number of {unit}, got {value!r}")
 
 
 @dataclass(slots=True)

@@ -85,8 +85,8 @@ def signal(ctx: Context, view: Any, amount: Value, core: Value | None = None, de
 def wait(ctx: Context, view: Any, amount: Value, *, decrement: bool = True) -> None:
   semaphore, index = semaphore_index(ctx, view)
   message = (
-    f"DeadlockError: The wait at {ctx.where} can never end: nothing has signalled the semaphore often enough by then. A native kernel runs "
-    f"instances and cores one after another; {_SIMULATOR}"
+    f"DeadlockError: The wait at {ctx.where} can never end: nothing has signalled the semaphore often enough by then. Start the copy, or "
+    f"signal, before the wait. A native kernel runs instances and cores one after another; {_SIMULATOR}"
   )
   ctx.builder.emit_all("wait", [semaphore, amount, *index], decrement=decrement, message=message)
 
