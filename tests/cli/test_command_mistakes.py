@@ -21,7 +21,7 @@ def said(argv, capsys) -> str:
   with pytest.raises(SystemExit) as ended:
     raise SystemExit(main(argv))
   assert ended.value.code == 2
-  out, err = capsys.readouterr()
+  err = capsys.readouterr().err
   assert "Traceback" not in err
   return err
 

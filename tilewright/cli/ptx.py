@@ -118,9 +118,10 @@ def check_number_of_types(function: Callable[..., Any], args: list[Any]) -> None
     signature.bind(*args)
   except TypeError as error:
     name = getattr(getattr(function, "func", function), "__name__", "the function")
+    taken = f"{name}({', '.join(signature.parameters)})"
     raise ValueError(
-      f"{name}({', '.join(signature.parameters)}) takes other arguments than {len(args)} arrays: {error}. Give a TYPE for each array, as 'f32[8,128]', and --set "
-      "for other arguments"
+      f"{taken} takes other arguments than {len(args)} arrays: {error}. Give a TYPE for each array, as 'f32[8,128]', and --set for "
+      "other arguments"
     ) from error
 
 
