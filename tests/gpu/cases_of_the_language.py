@@ -20,7 +20,7 @@ from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.pallas import tpu as pltpu
 from tilewright.pallas import triton as plt
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu.emit import l2_hints
+from tilewright.target.nvgpu.passes import l2_hints
 
 # --- rows ----------------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gpu_programs import BF16, F32, S
 
+from tests.nvgpu.gpu_programs import BF16, F32, S
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 

@@ -20,7 +20,7 @@ from tilewright.pallas.nvgpu import report
 from tilewright.target.llvm.prepared import prepared
 from tilewright.target.nvgpu import compile_ptx
 from tilewright.target.nvgpu.arch import ARCHS
-from tilewright.target.nvgpu.passes import hand_written
+from tilewright.target.nvgpu.passes import lowering
 from tilewright.tile.ir import walk
 from tilewright.tile.parser import parse
 from tilewright.tile.printer import to_text
@@ -30,7 +30,7 @@ from tilewright.tile.verify import verify
 def lowered(program, *args):
   """The ops of the GPU level of a program, by name and in order, and what they are for."""
   ((_, native),) = natives(program, *args)
-  return [op for op in walk(hand_written.lower(prepared(native), ARCHS["sm_90a"]).body.body)]
+  return [op for op in walk(lowering.lower(prepared(native), ARCHS["sm_90a"], until="roles").kernel.body.body)]
 
 
 def matmul(body, *, transforms=TILED, extra=()):
@@ -161,7 +161,7 @@ def test_roles_are_ops_that_name_their_warpgroups():
 
 def test_the_text_of_the_gpu_level_can_be_read_back():
   ((_, native),) = natives(matmul(one_later), A, B)
-  body = hand_written.lower(prepared(native), ARCHS["sm_90a"]).body
+  body = lowering.lower(prepared(native), ARCHS["sm_90a"], until="roles").kernel.body
   verify(body, "lowered")
   again = parse(to_text(body))
   verify(again, "lowered")
@@ -178,7 +178,7 @@ def test_the_text_of_the_gpu_level_can_be_read_back():
 )
 def test_a_copy_is_checked(change, says):
   ((_, native),) = natives(matmul(at_once), A, B)
-  body = hand_written.lower(prepared(native), ARCHS["sm_90a"]).body
+  body = lowering.lower(prepared(native), ARCHS["sm_90a"], until="roles").kernel.body
   change(next(op for op in walk(body.body) if op.name == "copy_async"))
   with pytest.raises(errors.TileError, match=says):
     verify(body, "lowered")

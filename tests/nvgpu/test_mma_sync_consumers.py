@@ -20,8 +20,8 @@ from tilewright.pallas import nvgpu as params
 from tilewright.pallas import tpu as pltpu
 from tilewright.runtime import ptxas
 from tilewright.target.nvgpu import arch as architectures
-from tilewright.target.nvgpu.emit import whole_kernel
 from tilewright.target.nvgpu.emit.units import tma
+from tilewright.target.nvgpu.passes import lowering
 from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan, WarpPlan
 
 ARCHS = ("sm_100a", "sm_103a", "sm_120a", "sm_121a")
@@ -45,8 +45,8 @@ def check(f, args, wanted, arch):
 
 def plan_of(f, args, arch="sm_100a"):
   ((kernel, native),) = natives(f, *args)
-  params = kernel.compiler_params
-  return whole_kernel._pipeline(native, architectures.named(arch), params.num_warps, whole_kernel.ALONE, None)
+  wishes = lowering.Wishes(kernel.compiler_params.num_warps)
+  return lowering.lower(native, architectures.named(arch), wishes, until="pipeline").pipeline
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)

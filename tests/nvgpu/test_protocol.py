@@ -18,12 +18,12 @@ from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.target.llvm.prepared import prepared
 from tilewright.target.nvgpu.arch import ARCHS
-from tilewright.target.nvgpu.passes import hand_written
+from tilewright.target.nvgpu.passes import lowering
 
 
 def lower(program, *args, arch="sm_90a"):
   ((_, native),) = natives(program, *args)
-  hand_written.lower(prepared(native), ARCHS[arch])
+  lowering.lower(prepared(native), ARCHS[arch], until="roles")
 
 
 def line_of(f, text):

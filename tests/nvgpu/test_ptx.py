@@ -20,7 +20,7 @@ from tilewright.pallas import nvgpu as pallas_nvgpu
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
 from tilewright.target.nvgpu.arch import ARCHS
-from tilewright.target.nvgpu.emit import l2_hints
+from tilewright.target.nvgpu.passes import l2_hints
 from tilewright.tile.ir import walk
 
 S = jax.ShapeDtypeStruct

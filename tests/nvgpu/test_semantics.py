@@ -27,7 +27,7 @@ from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
 from tilewright.target import nvgpu
-from tilewright.target.nvgpu.emit import l2_hints
+from tilewright.target.nvgpu.passes import l2_hints
 
 EPS = {BF16: 2.0**-8, F32: 2.0**-23}
 

@@ -34,7 +34,7 @@ from tests.support.mosaic_gpu_kernels import (
 from tilewright.pallas.nvgpu.inspection import native_kernels
 from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.ir import protocol
-from tilewright.target.nvgpu.passes import hand_written
+from tilewright.target.nvgpu.passes import hand_written, lowering
 from tilewright.tile.native import copied_kernel
 
 
@@ -188,6 +188,6 @@ def test_no_race_is_found_in_public_kernels():
       for _, native in native_kernels(program, *types_of):
         for arch in ("sm_80", "sm_90a", "sm_100a"):
           if hand_written.is_by_hand(native, ARCHS[arch]):
-            run = protocol.follow(hand_written.lower(copied_kernel(native), ARCHS[arch]))
+            run = protocol.follow(lowering.lower(copied_kernel(native), ARCHS[arch], until="roles").kernel)
             followed += run.is_complete
   assert followed >= 30

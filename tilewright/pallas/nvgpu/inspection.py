@@ -40,8 +40,8 @@ class Report:
   tile: str
   llvm: str
   ptx: str
-  gpu: str = ""  # the tile IR at the GPU level: of kernels that copy, wait and multiply by hand, with their asynchronous products
-  gpu_passes: str = ""  # the same after each pass on the way there
+  gpu: str = ""  # the kernel at the GPU level: all that was decided before code was written
+  gpu_passes: str = ""  # the same after each pass on the way there that changed something
   plan: str = ""  # what was decided: roles, stages, engines, products
 
 
@@ -103,15 +103,12 @@ def _kernels(jaxpr: Any) -> Iterator[Kernel]:
 def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) -> Report:
   from tilewright.target.nvgpu.emit.ptx import to_ptx
   from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
-  from tilewright.target.nvgpu.passes import hand_written
-  from tilewright.tile.printer import to_text
+  from tilewright.target.nvgpu.passes import lowering
 
   wishes = [getattr(kernel.compiler_params, name, None) for name in ("num_warps", "cluster", "pipeline")]
   native = copied_kernel(native)  # making code for one architecture changes it
-  shown = lambda: "\n".join(to_text(f) for f in (*native.index_maps, native.body) if f is not None)
-  tile = shown()
-  is_by_hand = hand_written.is_by_hand(native, machine)
-  passes = hand_written.stages(native, machine) if is_by_hand else {}
+  tile = "\n".join(str(f) for f in (*native.index_maps, native.body) if f is not None)
+  passes = lowering.stages(native, machine, lowering.Wishes(*wishes))
   text, launch = emit_kernel(native, machine, *wishes)
   ptx = to_ptx(text, machine)
   tool = ptxas.find() if assemble else None
@@ -127,7 +124,7 @@ def _report(kernel: Kernel, native: NativeKernel, machine: Any, assemble: bool) 
     tile,
     text,
     ptx,
-    shown(),
+    "" if launch.lowered is None else launch.lowered.text(),
     "\n".join(f"// after {name}\n{own}" for name, own in passes.items()),
     str(launch.plan),
   )

@@ -2,13 +2,16 @@
 
 `run(native_kernel, *operands)` compiles (once per kernel) and calls it. `compile_ptx` needs no GPU.
 
-    tile IR kernel (grid, block mappings, body)       hand-written kernel (copies, barriers, wgmma, roles)
-            │ passes.algebraic_rewrites                       │ passes.hand_written: to the GPU level (`ir`), where copies, products
-            │ passes.matmul_plans, passes.k_loops             │ and roles are ops, and a verifier looks for races
-            │ passes.layouts                                  │ passes.layouts
+    tile IR kernel (grid, block mappings, body)      hand-written kernel (copies, barriers, wgmma, roles)
+            │ simplify                                        │ async_copies … roles: copies, products and roles are ops (`ir`)
+            │ grid, pipeline, split, occupancy                │ grid
+            │ layouts, fuse, memory, stage                    │ layouts, memory
             ▼                                                 ▼
-    emit    whole_kernel picks the form: grid points, a pipeline, or explicit warpgroups
-            code, statements, ops, dot, pipeline, by_hand write LLVM; units are the instructions
+    passes.lowering: one function for each, from a `GpuKernel` to a `GpuKernel`, and a verifier behind each
+            │
+            ▼
+    emit    whole_kernel writes LLVM: points of a grid, a pipeline, or warpgroups by hand
+            code, statements, ops, dot, pipeline, by_hand; units are the instructions
             │ emit.ptx
             ▼
     PTX     host: assembled by the driver, kept on disk, launched by a handler of XLA's FFI
@@ -17,8 +20,8 @@ Folders:
 
     arch      descriptions of the architectures, as data
     ir        the GPU level: its ops, a verifier, and which products are in flight
-    passes    analyses and decisions before code is emitted
-    emit      LLVM, by hardware unit
+    passes    decisions, before code is emitted
+    emit      LLVM
     host      the launcher, the driver, devices of several architectures, lifetime of code
 """
 
@@ -57,13 +60,13 @@ def compile_ptx(
   """The PTX of a kernel for an architecture, and how to launch it; `profile` as in `emit_kernel`."""
   from tilewright.target.nvgpu.emit.ptx import to_ptx
   from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel, layouts_text
-  from tilewright.target.nvgpu.passes import hand_written
+  from tilewright.target.nvgpu.passes import lowering
 
   machine = architectures.named(arch) if isinstance(arch, str) else arch
   tile, passes = "", {}
   if dump.directory() is not None:  # making code changes the body
     tile = kernel_text(kernel)
-    passes = hand_written.stages(kernel, machine) if hand_written.is_by_hand(kernel, machine) else {}
+    passes = lowering.stages(kernel, machine, lowering.Wishes(num_warps, cluster, pipeline))
   with garbage.postponed():
     text, launch = emit_kernel(kernel, machine, num_warps, cluster, pipeline, profile)
   ptx = to_ptx(text, machine)
@@ -72,7 +75,7 @@ def compile_ptx(
   stages.stage("tile.txt", lambda: tile)
   for name, own in passes.items():
     stages.stage(f"gpu-{name}.txt", lambda own=own: own)  # type: ignore[misc]
-  stages.stage("layouts.txt", lambda: layouts_text(kernel, machine, launch))
+  stages.stage("layouts.txt", lambda: "" if launch.lowered is None else layouts_text(launch.lowered))
   stages.stage("llvm.ll", lambda: text)
   stages.stage("ptx", lambda: ptx)
   stages.stage("plan.txt", lambda: f"{launch.plan}\n")

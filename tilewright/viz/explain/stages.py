@@ -140,7 +140,8 @@ def _on_gpu(kernel: Kernel, native: NativeKernel, machine: Any, device: str | De
     ptx = to_ptx(text, machine)
   used = ptxas.resources(listings.plain(ptx), machine.name, tool) if (tool := ptxas.find()) else None
   by_hand = is_by_hand(native, machine)
-  level = _text(native)
+  assert launch.lowered is not None
+  level = _text(launch.lowered.kernel)
   panes = [listings.of_tile("Tile IR", tile)]
   if level != tile:
     panes.append(listings.of_tile("GPU level", level))
@@ -176,7 +177,7 @@ def _on_gpu(kernel: Kernel, native: NativeKernel, machine: Any, device: str | De
     tuple(facts),
     tuple(listings.sources(panes)),
     tuple(panes),
-    _distinct(whole_kernel.layouts(native, machine, launch)),
+    _distinct(whole_kernel.layouts(launch.lowered)),
     tuple(Buffer(b.name, b.offset, b.nbytes, locations.parse(b.location)) for b in launch.buffers),
     machine.shared_bytes,
     predict.timeline(model, launch.steps_ahead) if model and not by_hand else None,

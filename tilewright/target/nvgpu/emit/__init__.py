@@ -2,7 +2,7 @@
 
 A kernel, from the outside in:
 
-    whole_kernel     which form a kernel takes: grid points, explicit warpgroups, or a pipeline
+    whole_kernel     the function of a kernel of which everything is decided (`passes.lowering`)
     kernel_function  its parameters, its blocks, its launch configuration
     grid_loop        the points of the grid that a CTA runs
     blocks           blocks of data as the body accesses them
@@ -11,11 +11,11 @@ A kernel, from the outside in:
     tile_loop        each thread iterates over its vectors of a tile
     distribution     which thread owns which vectors
     views            memory: alignment, edges, swizzles
-    cta_memory       buffers of a CTA, and when its threads must wait for each other
+    cta_memory       buffers of a CTA at their places, and when its threads must wait for each other
     register_tiles   tiles in registers, by a layout
     raw_bits         elements as the integers that memory holds
     symbolic         index arithmetic that emits LLVM
-    l2_hints         eviction policies and prefetches for L2
+    chain_code       long elementwise chains, element by element
     profiler         marks that record when warpgroups wait, load, compute and store
     ptx              LLVM's back end
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,66 +23,66 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.arithmetic import ELEMENTWISE
 from tilewright.target.llvm.block_ranges import BlockRange, block_ranges
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I1, I64
-from tilewright.target.nvgpu.emit import l2_hints
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.statements import poison
 from tilewright.target.nvgpu.emit.views import Array, Edge, TiledAxis, View, is_inside, multiple, view_of, whole
-from tilewright.target.nvgpu.ir.ops import STORE_ASYNC
-from tilewright.target.nvgpu.passes import unions
-from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_accumulator
-from tilewright.tile.dead_code import VIEWS, base_of
+from tilewright.target.nvgpu.passes.memory import RefPlace, scratch_refs
 from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
-from tilewright.tile.ir import Block as TileBlock
-from tilewright.tile.ir import Op, Value, users, walk
+from tilewright.tile.ir import Value
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ops import surely_written
 from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 from tilewright.tile.uninitialized import scratch_to_poison
-
-_LOADS = frozenset({"load", "window_load", "gather_load"})
-_LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
-
 
 # --- scratch memory ----------------------------------------------------------------------------------------------
 
 
 def scratch(
-  code: BlockCode, kernel: NativeKernel, parallel: Sequence[int], known: Mapping[int, Memory] = {}
+  code: BlockCode,
+  kernel: NativeKernel,
+  places: Sequence[RefPlace | None],
+  parallel: Sequence[int],
+  known: Mapping[int, Memory] = {},
 ) -> list[Memory]:
-  """The scratch memory of a CTA, with its initial value, else poison where it may be read before it is written.
+  """The scratch memory of a CTA at its places, with its initial value, else poison where it may be read before it is written.
 
-  Buffers that are `known`, by number, are already allocated elsewhere.
+  Buffers that are `known`, by number, lie elsewhere.
   """
   fresh = set(scratch_to_poison(kernel, parallel))
   values = kernel.scratch_values or (None,) * len(kernel.scratch)
+  known = {**known, **_in_registers(code, kernel, places)}
   found: list[Memory] = []
-  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-  for number, (kind, value) in enumerate(zip(kernel.scratch, values, strict=True)):
+  for number, (kind, own, value) in enumerate(zip(kernel.scratch, places, values, strict=True)):
     if number in known:
       found.append(known[number])
       continue
     if isinstance(kind, SemaphoreArrayType):
       found.append(effects.counters(code, kind.shape))
       continue
-    assert isinstance(kind, RefType)
-    code.location = _scratch_name(kernel, number)
-    memory = code.allocate_ref(refs[number])
+    assert isinstance(kind, RefType) and own is not None
+    memory = code.memory_at(kind, own)
     if value is not None:
       _start_from(code, memory, kind.shape, value)
     elif number in fresh:
       poison(code, memory, kind.shape)
     found.append(memory)
-  code.location = ""
   return found
+
+
+def _in_registers(code: BlockCode, kernel: NativeKernel, places: Sequence[RefPlace | None]) -> dict[int, Memory]:
+  """The scratch buffers that are registers, by number."""
+  return {
+    number: code.memory_at(ref.ref, own)
+    for number, (ref, own) in enumerate(zip(scratch_refs(kernel), places))
+    if own is not None and own.registers is not None
+  }
 
 
 def has_first_values(kernel: NativeKernel) -> bool:
@@ -102,56 +102,25 @@ def restart(code: BlockCode, kernel: NativeKernel, memory: Sequence[Any]) -> Non
       _start_from(code, own, kind.shape, value)
 
 
-def _scratch_name(kernel: NativeKernel, number: int) -> str:
-  """What messages call a scratch buffer."""
-  return f"scratch buffer {number} of the kernel '{kernel.name}'"
-
-
-def shared_scratch(code: BlockCode, kernel: NativeKernel, known: Mapping[int, Memory]) -> list[Any]:
+def shared_scratch(code: BlockCode, kernel: NativeKernel, places: Sequence[RefPlace | None]) -> list[Any]:
   """The scratch memory that several warpgroups share; accumulators are private to each. Its initial contents are unspecified."""
-  refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   found: list[Any] = []
-  in_unions, open_unions = unions.find(refs), dict[Value, _Union]()
-  for number, ref in enumerate(refs):
-    code.location = _scratch_name(kernel, number)
+  known, unions = _in_registers(code, kernel, places), dict[Value, Any]()
+  for number, (ref, own) in enumerate(zip(scratch_refs(kernel), places)):
     if number in known:
       found.append(known[number])
-    elif (
-      isinstance(ref.type, SemaphoreArrayType) and not ref.type.arrivals
-    ):  # of one warpgroup, see `lowering.warpgroups`
-      found.append(effects.counters(code, ref.type.shape))
-    elif isinstance(ref.type, SemaphoreArrayType):
-      with code.sharing():
-        found.append(warpgroup_barriers.allocate(code, ref.type))
-    elif is_accumulator(ref.ref):
-      found.append(code.allocate_ref(ref))
-    else:
-      with code.sharing():
-        if ref in in_unions:
-          first, tree = in_unions[ref]
-          found.append(open_unions.setdefault(first, _Union(code)).allocate(ref, tree))
-        else:
-          found.append(code.allocate_ref(ref))
-      if code.roles is not None and code.roles.reads_only(ref):
-        code.unawaited.add(found[-1].base)
-  code.location = ""
+      continue
+    if isinstance(ref.type, SemaphoreArrayType):
+      found.append(
+        effects.counters(code, ref.type.shape) if own is None else warpgroup_barriers.at(code, ref.type, own)
+      )
+      continue
+    assert own is not None
+    base = None if own.union is None else unions.setdefault(own.union, object())
+    found.append(code.memory_at(ref.ref, own, base))
+    if own.is_for_all and code.roles is not None and code.roles.reads_only(ref):
+      code.unawaited.add(found[-1].base)
   return found
-
-
-class _Union:
-  """A part of shared memory in which the trees of a union lie one above the other: what is accessed through one is accessed in all."""
-
-  def __init__(self, code: BlockCode):
-    self.code, self.start, self.base = code, code.arena_bytes, object()
-    self.tree, self.at, self.end = 0, self.start, self.start
-
-  def allocate(self, ref: Value, tree: int) -> Memory:
-    code = self.code
-    code.arena_bytes = self.at if tree == self.tree else self.start
-    made = code.allocate_ref(ref)
-    self.tree, self.at, self.end = tree, code.arena_bytes, max(self.end, code.arena_bytes)
-    code.arena_bytes = self.end
-    return dataclasses.replace(made, base=self.base)
 
 
 def _start_from(code: BlockCode, memory: View, shape: tuple[int, ...], value: tuple[int, ...]) -> None:
@@ -189,33 +158,6 @@ def bases(kernel: NativeKernel) -> list[Any]:
   return found
 
 
-def only_read(kernel: NativeKernel) -> Iterator[Array]:
-  """The arrays that the kernel reads and that are not written while it runs."""
-  aliased = {into for into, _ in kernel.input_output_aliases}
-  for number, array, others in _uses(kernel):
-    if number not in aliased and not others:
-      yield array
-
-
-def only_copied(kernel: NativeKernel) -> Iterator[Array]:
-  """The arrays that the kernel writes only by copies from shared memory."""
-  for _, array, others in _uses(kernel):
-    if all(op.name == STORE_ASYNC for op in others):
-      yield array
-
-
-def _uses(kernel: NativeKernel) -> Iterator[tuple[int, Array, list[Op]]]:
-  """The arrays by number, and the ops that do something else than read them."""
-  mapping, used = kernel.mapping, users(kernel.body.body)
-  for position, m in enumerate(mapping.block_mappings):
-    number = mapping.num_prefetch + position
-    seen = [kernel.body.params[number]]
-    for ref in seen:
-      seen += [r for op in used.get(ref, ()) if op.name in VIEWS for r in op.results]
-    others = [op for ref in seen for op in used.get(ref, ()) if op.name not in (*VIEWS, *_LOADS)]
-    yield number, Array(number, tuple(m.array_aval.shape)), others
-
-
 @dataclasses.dataclass(frozen=True)
 class Block:
   """A block of an array: its location along each dimension, and where it is statically in bounds. Without places it is the array itself."""
@@ -240,7 +182,7 @@ class Block:
     """The block of an input or output at given indices of the grid."""
     m, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
     strides = dense_strides(tuple(m.array_aval.shape))
-    policy = code.read_policy if l2_hints.is_stream(kernel, position, code.arch) else None
+    policy = code.read_policy if position in code.streams else None
     array = View(pointer, strides, np.dtype(m.array_aval.dtype), base, align=16, in_global=True, policy=policy)
     if code.is_by_hand and code.arch.has_tma:  # the kernel's explicit copies use TMA
       array.home = Array(kernel.mapping.num_prefetch + position, tuple(m.array_aval.shape))
@@ -298,55 +240,6 @@ class Block:
     if place.count is not None:
       found.append(Edge(0, 1, b.select(b.icmp_signed("<", place.count, i64(0)), i64(0), place.count)))
     return tuple(found)
-
-
-def accessed_without_edges(body: TileBlock) -> set[Value]:
-  """The refs that a body accesses, directly or through a view, in a way that edges cannot follow."""
-  changed, used = written(body), users(body)
-  found: set[Value] = set()
-  for op in walk(body):
-    if op.name in _LOSES_EDGES:
-      found.add(base_of(op.operands[0]))
-    elif op.name in (*_LOADS, "copy") and (ref := base_of(op.operands[0])) in changed and not _only_updates(op, used):
-      found.add(ref)
-  return found
-
-
-def written(body: TileBlock) -> set[Value]:
-  """The refs that a body writes to, directly or through a view."""
-  return {base_of(ref) for op in walk(body) for ref in surely_written(op)}
-
-
-def _only_updates(load: Op, used: Mapping[Value, Sequence[Op]]) -> bool:
-  """Whether each loaded element decides only what is stored in its own place, as in `o_ref[...] += x`."""
-  if load.name == "copy":
-    return False
-  waiting = list(load.results)
-  seen = set(waiting)
-  while waiting:
-    v = waiting.pop()
-    for user in used.get(v, ()):
-      if user.name == "store" and user.operands[0] is load.operands[0]:
-        continue
-      if user.name not in ELEMENTWISE:
-        return False
-      waiting += [r for r in user.results if r not in seen]
-      seen.update(user.results)
-  return True
-
-
-def kept_between_steps(kernel: NativeKernel, parallel: Sequence[int]) -> set[int]:
-  """The positions of the blocks that are copied, written, and may hold something beyond the array for the steps that follow."""
-  mapping, body = kernel.mapping, kernel.body.body
-  if len(parallel) == len(mapping.grid) or kernel.warpgroups > 1:
-    return set()
-  without_edges, changed = accessed_without_edges(body), written(body)
-  refs = kernel.body.params[mapping.num_prefetch :]
-  return {
-    position
-    for position, (m, ref) in enumerate(zip(mapping.block_mappings, refs))
-    if m.keeps_overhang and ref in changed and (ref in without_edges or given_layout(ref.ref) is not None)
-  }
 
 
 class PreviousBlock:

@@ -35,7 +35,7 @@ from tilewright.target.llvm.control import tiles_from_outside
 from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.emit import views
+from tilewright.target.nvgpu.emit import chain_code, views
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.distribution import (
   MAX_ACCUMULATORS,
@@ -57,14 +57,13 @@ from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.profile import Mark
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
 from tilewright.target.nvgpu.passes import elementwise_chains
-from tilewright.target.nvgpu.passes.layouts.hints import given_layout, is_in_shared
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import operand_layout, uses_held_layout
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE
-from tilewright.target.nvgpu.passes.plans import Staged
+from tilewright.target.nvgpu.passes.memory import RefPlace
+from tilewright.target.nvgpu.passes.memory import place as place_of
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.ir import Block, Op, Value, walk
-from tilewright.tile.native import NativeKernel
-from tilewright.tile.types import TileType
+from tilewright.tile.types import RefType, TileType
 
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.passes.layouts.inference import Inferred
@@ -89,6 +88,7 @@ class BlockCode(Passes):
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
     self.inferred: Inferred | None = None
     self.chains = elementwise_chains.Chains()  # what is computed element by element
+    self.streams: tuple[int, ...] = ()  # inputs, by position, that L2 keeps longest
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory
     self.contraction: Callable[[Registers], None] | None = None  # adds the product to an accumulator in registers
@@ -105,7 +105,6 @@ class BlockCode(Passes):
     self.sets_registers = False  # whether warpgroups exchange registers
     self.only_read: set[Any] = set()  # arrays (`views.Array`) that the kernel does not write
     self.only_copied: set[Any] = set()  # and those to which it only copies shared memory
-    self.staged: list[Staged] = []  # what is brought to shared memory ahead of its use, for `plans.Plan`
     self.ways: dict[Op, str] = {}  # how products and copies are carried out
     self.profiler: Profiler | None = None
     self.has_stages = False  # whether copies may be in flight that the code here did not issue
@@ -226,8 +225,10 @@ class BlockCode(Passes):
 
   def fits(self, layout: Layout) -> bool:
     """Whether a thread has enough registers for a layout; inferred layouts may take more than ordinary ones."""
-    if self.inferred is not None or layout in self.layouts.values():
-      return layout.num_registers <= (MAX_ACCUMULATORS if self.inferred is None else self.inferred.max_registers)
+    if self.inferred is not None:
+      return self.inferred.fits(layout)
+    if layout in self.layouts.values():
+      return layout.num_registers <= MAX_ACCUMULATORS
     return layout.num_registers <= MAX_VALUE_REGISTERS
 
   def layout_of(self, v: Value) -> Layout | None:
@@ -265,7 +266,7 @@ class BlockCode(Passes):
     elif layout is not None and len(reads) == 1:
       layout = self._with_room(reads[0], layout)
     d = self.distribution(shape) if layout is None else Held(layout)
-    if len(reads) == 1 and elementwise_chains.is_looped(self, reads[0]):
+    if len(reads) == 1 and chain_code.is_looped(self, reads[0]):
       d = dataclasses.replace(distribute(tuple(shape), self.lanes, self.num_threads), unrolled=1)
     for v in reads:
       self.prepare(v, d.layout if isinstance(d, Held) and v.tile.shape == d.shape else None)
@@ -324,7 +325,7 @@ class BlockCode(Passes):
       self._stage(op.operands[0], operand_layout(op, 0, layout))
       return
     if v in self.chains.ops:
-      for leaf in elementwise_chains.leaves(self, v):
+      for leaf in chain_code.leaves(self, v):
         self.prepare(leaf, layout)
       return
     for i, operand in enumerate(op.operands):
@@ -451,7 +452,7 @@ class BlockCode(Passes):
   def _compute(self, v: Value, index: Sequence[Index], lanes: int) -> ir.Value:
     op = v.owner
     if v in self.chains.ops and v not in self.env:
-      return elementwise_chains.compute(self, v, index, lanes)
+      return chain_code.compute(self, v, index, lanes)
     if isinstance(op, Op) and op.name == "recast" and v not in self.env:
       found = recast.element(self, op, index, lanes)
       return self._lane_by_lane(v, index, lanes) if found is None else found
@@ -465,29 +466,26 @@ class BlockCode(Passes):
       slots = [self.b.alloca(Registers.slot_type(dtype, held.lanes)) for _ in range(held.steps)]
     return Registers(held, np.dtype(dtype), slots)
 
-  def allocate_ref(self, ref: Value) -> Any:
-    """Memory for a ref, as inference says: registers, shared memory laid out in some way, or a buffer."""
-    kind = ref.ref
-    layout = self.inferred.refs.get(ref) if self.inferred is not None else None
-    if layout is not None and self.fits(layout):
-      kept = self.new_registers(layout, kind.dtype)
+  def memory_at(self, kind: RefType, own: RefPlace, base: Any = None) -> Any:
+    """The memory of a ref that has a place: registers, shared memory laid out in some way, or a buffer. A `base` is that of its union."""
+    if own.registers is not None:
+      kept = self.new_registers(own.registers, kind.dtype)
       found = RegisterRef(None, kind.strides, kept.dtype, object(), registers=kept)
       self.unawaited.add(found.base)
       return found
-    tiled = self.inferred.shared.get(ref) if self.inferred is not None else None
-    is_free = tiled is None or tiled == shared_tiled(kind.shape, None, tiled.bits)
-    if tiled is not None and not is_free and (given_layout(kind) is not None or self.has_room(tiled)):
-      return self.allocate_as(tiled, kind.dtype)
-    return self.allocate_rows(kind) if is_in_shared(kind) else self.allocate(kind.shape, kind.dtype)
+    assert own.place is not None
+    view = self.view_at(own.place, kind.shape, kind.dtype)
+    base = view.base if base is None else base
+    if own.tiled is not None:
+      return View(view.pointer, view.strides, view.dtype, base, tiled=own.tiled, along=views.whole(own.tiled))
+    if own.is_box:
+      home = shared_tiled(kind.shape, None, 8 * kind.dtype.itemsize)
+      return dataclasses.replace(view, base=base, home=home, along=views.whole(home))
+    return dataclasses.replace(view, base=base)
 
-  def register_refs(self, kernel: NativeKernel) -> dict[int, RegisterRef]:
-    """The scratch buffers that inference keeps in registers, by number."""
-    refs = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
-    found = ((number, self.allocate_ref(ref)) for number, ref in enumerate(refs) if self._is_in_registers(ref))
-    return {number: memory for number, memory in found if isinstance(memory, RegisterRef)}
-
-  def _is_in_registers(self, ref: Value) -> bool:
-    return self.inferred is not None and ref in self.inferred.refs and self.fits(self.inferred.refs[ref])
+  def allocate_ref(self, ref: Value) -> Any:
+    """Memory for a ref that a body allocates."""
+    return self.memory_at(ref.ref, place_of(self.given, self.inferred, ref, self.location))
 
   def materialise(self, v: Value) -> Any:
     known = self.env.get(v)

@@ -16,38 +16,25 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tilewright import errors
 from tilewright.layout.layout import LANES
-from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code, Statements
 from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit import l2_hints, views
+from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.ops import cache_modifiers
 from tilewright.target.nvgpu.emit.ops.relayout import Device
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
-from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.emit.units import l2, threads
 from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.passes.memory import Arena, Place
 from tilewright.tile.boxes import are_apart
 from tilewright.tile.ir import Op, Value
-from tilewright.tile.types import RefType
 
 SHARED = 3  # LLVM's address space
-_SLACK = 1024  # bytes of shared memory that are never given out
-
-
-@dataclasses.dataclass(frozen=True)
-class SharedBuffer:
-  """A part of a block's shared memory: where it begins, its size, and the line that it is for."""
-
-  name: str
-  offset: int
-  nbytes: int
-  location: str = ""
 
 
 class BlockMemory(Code):
@@ -67,10 +54,8 @@ class BlockMemory(Code):
   ):
     super().__init__(b, lanes, shared, statements)
     self.arch, self.num_threads = arch, num_threads
-    self.scratch, self.scratch_bytes = scratch, 0
-    self.arena_align = 128  # bytes: the start of shared memory is a multiple
-    self.allocated: list[str] = []  # for the error that names the buffers
-    self.shared_buffers: list[SharedBuffer] = []  # for those who look at how a kernel was compiled
+    self.scratch = scratch
+    self.given = Arena(arch)  # what is given out of shared memory, and of the CTA's part of global memory
     self.steps_ahead = 1  # how many steps' blocks have a place in shared memory
     self.thread = threads.thread_id(b)
     self.buffers = b  # where the addresses of buffers are computed: before everything that uses them
@@ -78,7 +63,6 @@ class BlockMemory(Code):
     self.groups = 1  # warpgroups that each run the body
     self.is_by_hand = False  # whether the kernel has explicit copies and waits: see `divide`
     self.group: Any = None  # which of several this is
-    self.is_sharing = False  # whether allocations are shared by all of them
     self.written: set[Any] = set()
     self.read: set[Any] = set()
     # Memory whose reads need no barrier after them: registers, and memory that these threads read or write, but not both
@@ -93,6 +77,7 @@ class BlockMemory(Code):
     """Let each warpgroup run the body independently: from here on, the threads are those of one."""
     b, every = self.b, self.thread
     self.groups, self.is_by_hand = groups, True
+    self.given = Arena(self.arch, groups, is_by_hand=True)
     if groups == 1:
       self.group = I32(0)
       return
@@ -101,101 +86,29 @@ class BlockMemory(Code):
 
   # --- memory ----------------------------------------------------------------------------------------------------
 
-  @contextlib.contextmanager
-  def sharing(self) -> Iterator[None]:
-    """Allocations inside are shared by all warpgroups."""
-    self.is_sharing = True
-    try:
-      yield
-    finally:
-      self.is_sharing = False
-
   @property
   def free_bytes(self) -> int:
     """The bytes of shared memory that are still unallocated."""
-    return self.arch.shared_bytes - _SLACK - self.arena_bytes
+    return self.given.free_bytes
 
   def room_for(self, nbytes: int) -> int:
     """How many bytes buffers take that together have so many: each warpgroup has its own."""
-    return nbytes if self.is_sharing else nbytes * self.groups
+    return self.given.room_for(nbytes)
 
-  def _own(self, pointer: ir.Value, nbytes: int) -> ir.Value:
-    """Where the buffer of this warpgroup is, if the first's is at a pointer."""
-    if self.is_sharing or self.groups == 1:
-      return pointer
-    b = self.buffers
-    return b.gep(pointer, [b.mul(b.zext(self.group, ty.I64), i64(nbytes))], source_etype=ty.I8)
-
-  def reserve(self, parts: Sequence[tuple[str, int]]) -> None:
-    """Take the beginning of shared memory for parts of so many bytes, one after another."""
-    for name, nbytes in parts:
-      self.shared_buffers.append(SharedBuffer(name, self.arena_bytes, nbytes))
-      self.arena_bytes += nbytes
-
-  def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False, name: str = "") -> View:
-    """A buffer of the CTA: in shared memory while there is room, else in global memory, unless the user requires it to be `is_shared`."""
-    dtype = np.dtype(dtype)
-    nbytes = -(-max(1, math.prod(shape)) * dtype.itemsize // 16) * 16
-    own = f"{dtype.name}[{','.join(map(str, shape))}] of {nbytes} bytes"
-    self.allocated.append(f"{own} ({self.location or 'for values that are kept'})")
-    if self.room_for(nbytes) <= self.free_bytes:
-      pointer = self.buffers.gep(self.arena, [i64(self.arena_bytes)], source_etype=ty.I8)
-      self.shared_buffers.append(
-        SharedBuffer(name or f"{dtype.name}{list(shape)}", self.arena_bytes, self.room_for(nbytes), self.location)
-      )
-      self.arena_bytes += self.room_for(nbytes)
-    elif is_shared:
-      raise self._exceeds(dtype, shape, nbytes, "", self.allocated[:-1])
-    else:
-      scratch = self.buffers.load(self.scratch, typ=ty.PTR)
-      pointer = self.buffers.gep(scratch, [i64(self.scratch_bytes)], source_etype=ty.I8)
-      self.scratch_bytes += self.room_for(nbytes)
-    pointer = self._own(pointer, nbytes)
+  def view_at(self, place: Place, shape: Sequence[int], dtype: Any) -> View:
+    """A buffer that has a place, row by row."""
+    b, start = self.buffers, self.arena
+    if place.in_global:
+      start = b.load(self.scratch, typ=ty.PTR)
+    pointer = b.gep(start, [i64(place.offset)], source_etype=ty.I8)
+    if place.apart:
+      pointer = b.gep(pointer, [b.mul(b.zext(self.group, ty.I64), i64(place.apart))], source_etype=ty.I8)
     strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-    return View(pointer, strides, dtype, object(), align=16)
+    return View(pointer, strides, np.dtype(dtype), object(), align=16)
 
-  def allocate_rows(self, kind: RefType) -> View:
-    """A buffer that the user places in shared memory, row-major; if it begins at a multiple of 128 bytes, TMA can access it."""
-    nbytes = kind.size * kind.dtype.itemsize
-    if not self.is_by_hand or not self.arch.has_tma or not nbytes or (nbytes % 128 and not self.is_sharing):
-      return self.allocate(kind.shape, kind.dtype, is_shared=True)
-    self.arena_bytes = -(-self.arena_bytes // 128) * 128
-    home = shared_tiled(kind.shape, None, 8 * kind.dtype.itemsize)
-    return dataclasses.replace(
-      self.allocate(kind.shape, kind.dtype, is_shared=True), home=home, along=views.whole(home)
-    )
-
-  def has_room(self, tiled: SharedLayout) -> bool:
-    """Whether a buffer that is laid out in some way fits shared memory."""
-    align = max(tiled.swizzle.span, 128)
-    nbytes = self.room_for(self._padded(tiled.nbytes, align))
-    return -self.arena_bytes % align + nbytes <= self.free_bytes
-
-  def _padded(self, nbytes: int, align: int) -> int:
-    """The bytes from a warpgroup's buffer to that of the next."""
-    return nbytes if self.groups == 1 else -(-nbytes // align) * align
-
-  def allocate_as(self, tiled: SharedLayout, dtype: Any) -> View:
-    """A buffer in shared memory, in the user's layout."""
-    nbytes, align = tiled.nbytes, max(tiled.swizzle.span, 128)
-    if not self.has_room(tiled):
-      raise self._exceeds(dtype, tiled.shape, nbytes, " with transforms", self.allocated)
-    self.arena_bytes = -(-self.arena_bytes // align) * align
-    self.arena_align = max(self.arena_align, align)
-    name = f"{np.dtype(dtype).name}{list(tiled.shape)}, {tiled}"
-    whole = self.allocate((self._padded(nbytes, align),), np.uint8, name=name)
-    strides = tuple(math.prod(tiled.shape[i + 1 :]) for i in range(len(tiled.shape)))
-    return View(whole.pointer, strides, np.dtype(dtype), whole.base, tiled=tiled, along=views.whole(tiled))
-
-  def _exceeds(
-    self, dtype: Any, shape: Sequence[int], nbytes: int, how: str, others: Sequence[str]
-  ) -> errors.ResourceExhaustedError:
-    """The error for a buffer that must be in shared memory, besides `others`, but has no room there."""
-    return errors.ResourceExhaustedError(
-      f"{self.location or 'A buffer'}: {np.dtype(dtype).name}{list(shape)} of {nbytes} bytes{how} exceeds "
-      f"available shared memory, {self.arch.shared_bytes} bytes on {self.arch.name}. Other buffers: "
-      f"{'; '.join(others) or 'none'}. Use smaller ones."
-    )
+  def allocate(self, shape: Sequence[int], dtype: Any, is_shared: bool = False) -> View:
+    """A buffer of the CTA: in shared memory while there is room, else in global memory, unless the user requires it to be `is_shared`."""
+    return self.view_at(self.given.take(shape, dtype, is_shared, location=self.location), shape, dtype)
 
   def trip_buffer(self, nbytes: int, align: int = 128) -> View | None:
     """A temporary buffer in shared memory, disjoint from those that are busy; None if there is no room."""
@@ -209,11 +122,8 @@ class BlockMemory(Code):
 
   def own_buffer(self, nbytes: int, align: int = 128, name: str = "") -> View | None:
     """A buffer in shared memory, aligned at least to a row of its banks; None if there is no room."""
-    ahead, nbytes = -self.arena_bytes % align, self._padded(nbytes, align)
-    if ahead + self.room_for(nbytes) > self.free_bytes:
-      return None
-    self.arena_bytes, self.arena_align = self.arena_bytes + ahead, max(self.arena_align, align)
-    return self.allocate((nbytes,), np.uint8, name=name)
+    place = self.given.take_own(nbytes, align, name, self.location)
+    return None if place is None else self.view_at(place, (place.nbytes,), np.uint8)
 
   def load(self, memory: Memory, index: Sequence[Index], lanes: int) -> ir.Value:
     if isinstance(memory, RegisterRef):
@@ -245,7 +155,7 @@ class BlockMemory(Code):
   def read_policy(self) -> ir.Value:
     """How L2 treats arrays that are read once."""
     with self.b.goto_entry_block():
-      return l2_hints.keep_longest(self.b)
+      return l2.keep_longest(self.b)
 
   # --- waiting for each other ------------------------------------------------------------------------------------
 

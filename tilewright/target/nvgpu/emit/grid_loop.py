@@ -10,19 +10,21 @@ from typing import Any
 
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64
-from tilewright.target.nvgpu.emit import blocks, l2_hints
+from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.ops import peers
 from tilewright.target.nvgpu.emit.pipeline import sequential_grid
+from tilewright.target.nvgpu.emit.units import l2
+from tilewright.target.nvgpu.passes import l2_hints
 
 
 class _Grid:
   """Instances of a kernel, of which a CTA runs those of one point of the parallel dimensions."""
 
-  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], memory: list[Any]):
-    self.frame, self.code, self.parallel, self.memory = frame, code, parallel, memory
+  def __init__(self, frame: Frame, code: BlockCode, memory: list[Any]):
+    self.frame, self.code, self.parallel, self.memory = frame, code, frame.lowered.parallel, memory
 
   def _set_indices(self, number: Any) -> None:
     """Set the indices to a point of the parallel dimensions."""
@@ -57,30 +59,24 @@ class _Grid:
 class Points(_Grid):
   """The points of a grid by number, with their L2 prefetches and eviction hints."""
 
-  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...], resident: int):
-    known: dict[int, Any] = dict(code.register_refs(frame.kernel))
-    if isinstance(code, peers.PeerCode):
-      known |= peers.scratch(code, frame.kernel)
-    super().__init__(frame, code, parallel, frame.memory(code, known))
-    self.resident = resident
-    # What other devices write must not be read ahead.
-    self.steps = None if frame.kernel.mesh else sequential_grid.find(frame.kernel, code.arch, parallel)
-    self.ahead = l2_hints.prefetched_blocks(frame.kernel, code.arch, resident)
+  def __init__(self, frame: Frame, code: BlockCode):
+    known = peers.scratch(code, frame.kernel) if isinstance(code, peers.PeerCode) else {}
+    super().__init__(frame, code, frame.memory(code, known))
 
   def run(self, number: Any) -> None:
     """One point, with all of the other dimensions."""
     self._set_indices(number)
     self.frame.begin_steps(self.code)
-    if self.steps is not None:
-      sequential_grid.run(self.frame, self.code, self.steps, self.memory)
+    if self.frame.lowered.steps is not None:
+      sequential_grid.run(self.frame, self.code, self.frame.lowered.steps, self.memory)
     else:
       self._run_sequential([d for d in range(len(self.frame.sizes)) if d not in self.parallel])
 
   def prefetch_ahead(self, number: Any) -> None:
     """Prefetch the blocks of later instances to L2."""
     b, code = self.frame.b, self.code
-    for piece in self.ahead:
-      running = b.mul(l2_hints.num_processors(b), I32(self.resident))
+    for piece in self.frame.lowered.ahead:
+      running = b.mul(l2.num_processors(b), I32(self.frame.lowered.resident))
       later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.quarters)), I32(2)), I64))
       first = b.icmp_unsigned("==", code.thread, I32(0))
       exists = b.icmp_unsigned("<", later, i64(l2_hints.num_instances(self.frame.kernel)))
@@ -88,16 +84,18 @@ class Points(_Grid):
       with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():
         self._set_indices(later)
         pointer = self.frame.view(code, piece.position, None).pointer
-        l2_hints.prefetch(b, pointer, piece.nbytes, code.read_policy)
+        l2.prefetch(b, pointer, piece.nbytes, code.read_policy)
 
   def release_lines(self, number: Any) -> None:
     """Release the last blocks of streamed and prefetched arrays, so that they do not stay in L2 permanently."""
     b, code, kernel = self.frame.b, self.code, self.frame.kernel
-    passing = dict(l2_hints.streams(kernel, code.arch))
+    passing = {n: l2_hints.streamed(kernel, n) for n in self.frame.lowered.streams}
     if not passing:
       return
     count = l2_hints.num_last(kernel, sum(block.count * block.nbytes for block in passing.values()))
-    released = {piece.position: l2_hints.BlockSegments(1, piece.nbytes, piece.nbytes) for piece in self.ahead}
+    released = {
+      piece.position: l2_hints.BlockSegments(1, piece.nbytes, piece.nbytes) for piece in self.frame.lowered.ahead
+    }
     is_last = b.icmp_unsigned(">=", number, i64(l2_hints.num_instances(kernel) - count))
     with if_then(b, is_last), code.scope():
       for turn in range(l2_hints.TURNS):
@@ -109,20 +107,20 @@ class Points(_Grid):
     """All lines of a block, a thread one of them at a time."""
     b, code = self.frame.b, self.code
     nbytes = block.count * block.nbytes
-    for start in range(0, nbytes, code.num_threads * l2_hints.LINE):
-      offset = b.add(b.mul(b.zext(code.thread, I64), i64(l2_hints.LINE)), i64(start))
+    for start in range(0, nbytes, code.num_threads * l2.LINE):
+      offset = b.add(b.mul(b.zext(code.thread, I64), i64(l2.LINE)), i64(start))
       with if_then(b, b.icmp_unsigned("<", offset, i64(nbytes))):
         if block.count > 1:
           piece, inside = b.udiv(offset, i64(block.nbytes)), b.urem(offset, i64(block.nbytes))
           offset = b.add(b.mul(piece, i64(block.pitch)), inside)
-        l2_hints.release_lines(b, b.gep(pointer, [offset], source_etype=I8))
+        l2.release_lines(b, b.gep(pointer, [offset], source_etype=I8))
 
 
 class Meetings(_Grid):
   """The points of a grid whose last dimension is that of several warpgroups, which synchronise before each instance."""
 
-  def __init__(self, frame: Frame, code: BlockCode, parallel: tuple[int, ...]):
-    super().__init__(frame, code, parallel, blocks.shared_scratch(code, frame.kernel, code.register_refs(frame.kernel)))
+  def __init__(self, frame: Frame, code: BlockCode):
+    super().__init__(frame, code, blocks.shared_scratch(code, frame.kernel, frame.lowered.scratch))
     self.barriers = [own for own in self.memory if isinstance(own, warpgroup_barriers.Barriers)]
 
   def run(self, number: Any) -> None:

@@ -1,11 +1,11 @@
 """The function of a kernel while it is emitted: its parameters, its blocks of data, and its launch configuration.
 
-    frame = Frame(kernel)
-    code = frame.code(arch, num_threads)
+    frame = Frame(lowered)
+    code = frame.code(num_threads)
     frame.begin(code)
     frame.indices[0] = …                          the grid indices of this CTA
     frame.instance(code, memory, body)            the body there, as often as need be
-    text, launch = frame.finish(code, num_threads, parallel)
+    text, launch = frame.finish(code, num_threads)
 
 The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -25,10 +25,9 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Position
 from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
-from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED, SharedBuffer
+from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.ops import effects, peers
 from tilewright.target.nvgpu.emit.profiler import Profiler
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
@@ -36,22 +35,24 @@ from tilewright.target.nvgpu.emit.statements import STATEMENTS
 from tilewright.target.nvgpu.emit.units import threads, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
-from tilewright.target.nvgpu.host.device_log import Report
+from tilewright.target.nvgpu.host.device_log import Report, may_log
 from tilewright.target.nvgpu.host.profile import Records
 from tilewright.target.nvgpu.host.symbols import KERNEL
+from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
 from tilewright.target.nvgpu.passes import symmetric_memory
+from tilewright.target.nvgpu.passes.block_accesses import accessed_without_edges, kept_between_steps, written
+from tilewright.target.nvgpu.passes.gpu_kernel import GpuKernel
+from tilewright.target.nvgpu.passes.memory import MAX_WORKSPACE, SharedBuffer
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes
 from tilewright.target.nvgpu.passes.plans import Plan
 from tilewright.target.nvgpu.passes.symmetric_memory import Symmetric
 from tilewright.tile.ir import Block, Value, users
-from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
 _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eighth of them
 _MAX_GRID_BLOCKS = (
   1 << 31
 ) - 1  # of a launch along the first dimension (CUDA C programming guide, table of compute capabilities)
-MAX_WORKSPACE = 16 << 30  # bytes of global memory that one launch may take for buffers
 _RECORDS_ALIGNMENT = 64
 _MAP = "tensor_map."
 _GLOBAL = 1  # LLVM's address space
@@ -78,8 +79,8 @@ class Launch:
     default=1, compare=False, repr=False
   )  # whose blocks have a place in shared memory
   buffers: tuple[SharedBuffer, ...] = dataclasses.field(default=(), compare=False, repr=False)  # in shared memory
-  plan: Plan | None = dataclasses.field(default=None, compare=False, repr=False)  # what was decided
-  pipeline: Any = dataclasses.field(default=None, compare=False, repr=False)  # the plan of `matmul_plans`, if it is one
+  plan: Plan | None = dataclasses.field(default=None, compare=False, repr=False)  # what was decided, in words
+  lowered: GpuKernel | None = dataclasses.field(default=None, compare=False, repr=False)  # and as data
 
   @property
   def log_bytes(self) -> int:
@@ -119,7 +120,8 @@ class Launch:
 class Frame:
   """A kernel function that is being emitted: its parameters, and the code that all forms of kernels begin with."""
 
-  def __init__(self, kernel: NativeKernel, maps: tuple[TensorMap, ...] = (), profile: int | None = None):
+  def __init__(self, lowered: GpuKernel, maps: tuple[TensorMap, ...] = (), profile: int | None = None):
+    self.lowered, kernel = lowered, lowered.kernel
     mapping = self.mapping = kernel.mapping
     self.kernel = kernel
     self.module = ir.Module("tilewright")
@@ -146,7 +148,7 @@ class Frame:
     self.peers = (b.addrspacecast(args[-2], ty.PTR), b.ptrtoint(args[-1], I64)) if kernel.mesh else None
     self.sizes = [b.zext(bounds[d], I64) if d in bounds else i64(int(size)) for d, size in enumerate(mapping.grid)]
     self.number = threads.block_id(b)
-    self.report = Report() if kernel.mesh or effects.may_log(kernel.body.body) else None
+    self.report = Report() if kernel.mesh or may_log(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
     self.profiler = None if profile is None else Profiler(b, profile)
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
@@ -161,11 +163,11 @@ class Frame:
       self.tensor_maps[m] = made
     return self.tensor_maps[m]
 
-  def code(self, arch: Arch, num_threads: int, kind: type[BlockCode] = BlockCode) -> Any:
+  def code(self, num_threads: int, kind: type[BlockCode] = BlockCode) -> Any:
     b = self.b
     made = kind(
       b,
-      arch,
+      self.lowered.arch,
       num_threads,
       choose_lanes(self.kernel, num_threads),
       b.addrspacecast(self.shared, ty.PTR),
@@ -175,7 +177,7 @@ class Frame:
     made.whole, made.users = self.kernel.body.body, users(self.kernel.body.body)
     if self.report is not None:
       made.error = effects.Log(b, self.arrays[self.count], self.report)
-    made.profiler = self.profiler
+    made.profiler, made.streams = self.profiler, self.lowered.streams
     return made
 
   def begin(self, code: BlockCode) -> None:
@@ -183,20 +185,22 @@ class Frame:
     self.buffers = self.b.append_basic_block("buffers")
     self.start = self.b.append_basic_block("start")
     code.buffers = ir.IRBuilder(self.buffers)
+    assert self.lowered.arena is not None
+    code.given = self.lowered.arena.copied()
     self.b.position_at_end(self.start)
     if self.profiler is not None:
       self.profiler.begin()
 
   def begin_steps(self, code: BlockCode) -> None:
     """Before the steps of a point of the parallel dimensions: no block has been loaded yet."""
-    for k in blocks.kept_between_steps(self.kernel, parallel_dims(self.kernel)):
+    for k in kept_between_steps(self.kernel, parallel_dims(self.kernel)):
       if k not in self.last:
         self.last[k] = blocks.PreviousBlock(code, self.mapping.block_mappings[k].block_shape)
       self.last[k].forget()
 
   def memory(self, code: BlockCode, known: Mapping[int, Any] = {}) -> list[Any]:
     """Scratch memory; buffers that are `known`, by number, are already allocated elsewhere."""
-    return blocks.scratch(code, self.kernel, parallel_dims(self.kernel), known)
+    return blocks.scratch(code, self.kernel, self.lowered.scratch, parallel_dims(self.kernel), known)
 
   def prefetched(self, code: BlockCode) -> list[View]:
     """The prefetched operands at the present indices."""
@@ -237,7 +241,7 @@ class Frame:
     mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
     self.set_indices(code)
     prefetched = self.prefetched(code)
-    reshaped, written = blocks.accessed_without_edges(body), blocks.written(body)
+    reshaped, changed = accessed_without_edges(body), written(body)
     reshaped |= {body.params[num_prefetch + k] for k in self.last}
     if register_output is not None:
       reshaped.discard(register_output[0])  # the body reads registers, which have no edges
@@ -250,7 +254,7 @@ class Frame:
         continue
       ref = body.params[num_prefetch + k]
       self._check_is_seen(code, k, block, ref in reshaped)
-      is_output = k >= mapping.num_inputs or ref in written
+      is_output = k >= mapping.num_inputs or ref in changed
       if code.inferred is not None and ref in code.inferred.shared:
         if ref not in self.placed:
           code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
@@ -290,34 +294,35 @@ class Frame:
         "each block here: it may hang over the edge of the array, or has elements at given numbers. Pass the whole array (pl.ANY)."
       )
 
-  def finish(
-    self, code: BlockCode, num_threads: int, parallel: tuple[int, ...], num_blocks: int = 1, **more: Any
-  ) -> tuple[str, Launch]:
-    """The LLVM IR, and how to launch it, in CTAs of which `num_blocks` shall fit an SM. `more` is for `Launch`."""
+  def finish(self, code: BlockCode, num_threads: int, **more: Any) -> tuple[str, Launch]:
+    """The LLVM IR, and how to launch it. `more` is for `Launch`."""
+    lowered, given = self.lowered, code.given
     launch = Launch(
       num_threads,
-      code.arena_bytes,
-      code.scratch_bytes,
-      parallel,
+      given.used,
+      given.used_of_global,
+      lowered.parallel,
       self.mapping.grid,
       tuple(self.tensor_maps),
       report=self.report,
       workspace_param=self.count,
       steps_ahead=code.steps_ahead,
-      buffers=tuple(code.shared_buffers),
+      buffers=tuple(given.buffers),
       symmetric=self.symmetric,
+      plan=dataclasses.replace(lowered.plan(), notes=(*lowered.plan().notes, *_ways(code))),
+      lowered=lowered,
       **more,
     )
     b = self.b
     if self.profiler is not None:
       self.profiler.end()
     b.ret_void()
-    self.shared.align = code.arena_align
+    self.shared.align = given.align
     b.position_at_end(self.function.entry_basic_block)
     if self.profiler is not None:
       launch = dataclasses.replace(launch, profile=self.profiler.records_of(num_threads))
       self.profiler.place(b.gep(self.arrays[self.count], [i64(launch.profile_start)], source_etype=I8), num_threads)
-    own = b.add(b.mul(b.zext(self.number, I64), i64(code.scratch_bytes)), i64(launch.log_bytes))
+    own = b.add(b.mul(b.zext(self.number, I64), i64(given.used_of_global)), i64(launch.log_bytes))
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
     b.branch(self.buffers)
     code.buffers.branch(self.start)
@@ -330,10 +335,16 @@ class Frame:
       raise errors.ResourceExhaustedError(
         f"The kernel '{self.kernel.name}' exceeds available shared memory, {code.arch.shared_bytes} bytes on {code.arch.name}, and global "
         f"memory cannot take its place: {launch.launched_blocks} CTAs would need {launch.workspace_bytes} bytes of it. "
-        f"Its buffers: {'; '.join(code.allocated)}. Use smaller blocks."
+        f"Its buffers: {'; '.join(given.allocated)}. Use smaller blocks."
       )
     locations.attach(self.module)
-    return _with_limits(str(self.module), num_threads, num_blocks), launch
+    return _with_limits(str(self.module), num_threads, lowered.resident), launch
+
+
+def _ways(code: BlockCode) -> Iterator[str]:
+  """How products and copies are carried out."""
+  what = {COPY_ASYNC: "copy", STORE_ASYNC: "store"}
+  yield from dict.fromkeys(f"{what.get(op.name, 'product')} at {op.loc or '?'}: {way}" for op, way in code.ways.items())
 
 
 def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:

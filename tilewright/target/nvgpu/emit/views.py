@@ -26,10 +26,10 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu.emit import l2_hints
 from tilewright.target.nvgpu.emit.ops import cache_modifiers
 from tilewright.target.nvgpu.emit.ops.arithmetic import bfloat16_of_pairs, bfloat16_pair
 from tilewright.target.nvgpu.emit.symbolic import Number
+from tilewright.target.nvgpu.emit.units import l2
 from tilewright.tile.formats import poison_value
 
 _ALIGNED = 16  # bytes: as far as alignment matters to loads and stores
@@ -76,7 +76,7 @@ class View(Memory):
   inside: Any = None  # an i1: whether the dimensions that are gone lie inside; None if they surely do
   anchor: Any = None  # a pointer that may always be read, where there are edges
   in_global: bool = False  # surely in global memory
-  policy: Any = None  # an i64: the L2 eviction policy of loads (`l2_hints`); None: the default
+  policy: Any = None  # an i64: the L2 eviction policy of loads (`passes.l2_hints`); None: the default
   cache: str = ""  # the kernel's cache hints (`cache_modifiers`)
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
@@ -448,8 +448,8 @@ def load_vector(b: ir.IRBuilder, view: View, pointer: ir.Value, lanes: int, alig
   kind = memory if count == 1 else ir.VectorType(memory, count)
   if view.cache:
     raw = b.bitcast(cache_modifiers.load(b, pointer, nbytes, view.cache), kind)
-  elif view.policy is not None and l2_hints.can_load(nbytes, align):
-    raw = b.bitcast(l2_hints.load(b, pointer, nbytes, view.policy), kind)
+  elif view.policy is not None and l2.can_load(nbytes, align):
+    raw = b.bitcast(l2.load(b, pointer, nbytes, view.policy), kind)
   else:
     raw = b.load(pointer, typ=kind, align=align)
   return bfloat16_of_pairs(b, raw) if in_pairs else ty.widen(b, raw, dtype, lanes)

@@ -22,6 +22,7 @@ from tilewright.runtime import printing
 from tilewright.target.llvm.frame import at, emit_error, external, struct
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
+from tilewright.tile.ir import Block, walk
 from tilewright.tile.types import TileType
 
 USED, DROPPED, FAILED, MESSAGE = range(4)
@@ -29,6 +30,14 @@ HEADER_WORDS = printing.HEADER_WORDS
 HEADER_BYTES = 4 * HEADER_WORDS
 ALIGNED = printing.ALIGNED
 RECORDS_BYTES = 1 << 20
+
+
+_SAYING = frozenset({"wait", "check", "print"})
+
+
+def may_log(block: Block) -> bool:
+  """Whether a body may print or fail, so that it needs a log."""
+  return any(op.name in _SAYING for op in walk(block))
 
 
 @dataclasses.dataclass

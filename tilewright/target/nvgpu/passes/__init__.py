@@ -1,6 +1,17 @@
 """Analyses and decisions about a kernel before code is emitted. No module here emits LLVM.
 
-    layouts             layout inference for tiles: see the package
+    lowering            all passes, in order; the small ones
+    gpu_kernel          what they take and give: a kernel with what has been decided
+    verify_decisions    what must hold of it
+
+What passes decide by:
+
+    layouts             layout inference for tiles, kinds of products: see the package
+    stage               blocks of sequential grids that come to shared memory ahead of time, or stay there
+    memory              where buffers begin in shared memory
+    warpgroup_operands  loads that can go straight to where warpgroups' products read
+    block_accesses      how a body accesses its blocks
+    l2_hints            which arrays L2 keeps, and which blocks are prefetched to it
     grid_accumulation   a product accumulated along the last grid dimension: what is multiplied, where the accumulator is
     matmul_plans        the pipeline of such a kernel, as data: stages, tiles, engines, warps
     plans               what was decided for a kernel, as data for people; planners in front of the compiler's
@@ -13,7 +24,7 @@
 
 For kernels with explicit copies and synchronisation, at the GPU level (`nvgpu.ir`):
 
-    hand_written        the passes below in order, and the verifier
+    hand_written        the passes below in order
     async_copies        copies to shared memory and stores to global memory, as ops that are started and waited for
     async_products      a product as two ops, one that starts it and one that waits for it
     operand_swizzles    layouts of operands in shared memory that the user left open

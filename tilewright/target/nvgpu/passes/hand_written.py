@@ -13,7 +13,7 @@ In the tile IR a product is synchronous; on a GPU it is started, runs concurrent
 The passes, in order: `async_copies` (copies become `copy_async` and `store_async`), `operand_swizzles` (layouts of operands in shared
 memory; floats of eight bits are operands as they are), `async_products` (products become `mma`, and waits are inserted before the uses of
 their results), `copy_waits` (a pipeline's waits are sunk to the first use of the copied memory), `warpgroup_roles` (a choice by the number
-of the warpgroup becomes `warps`). Then `ir.verify`.
+of the warpgroup becomes `warps`). They are part of `lowering`, which looks for races afterwards (`ir.verify`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tilewright.target.llvm.prepared import check_stage, kernel_text
 from tilewright.target.nvgpu.arch import WGMMA, Arch
-from tilewright.target.nvgpu.ir import verify
 from tilewright.target.nvgpu.passes import async_copies, async_products, copy_waits, operand_swizzles, warpgroup_roles
 from tilewright.tile.ir import Block, walk
-from tilewright.tile.native import NativeKernel, copied_kernel
+from tilewright.tile.native import NativeKernel
 
 _BARRIERS = ("arrive", "await")
 
@@ -82,22 +80,3 @@ PASSES: dict[str, Pass] = {
   "copy_waits": _wait_late,
   "warpgroup_roles": _name_roles,
 }
-
-
-def lower(
-  kernel: NativeKernel, arch: Arch, seen: Callable[[str, NativeKernel], None] = lambda name, kernel: None
-) -> NativeKernel:
-  """A kernel at the GPU level. Its body is changed in place; `seen` gets it after each pass."""
-  for name, run in PASSES.items():
-    kernel = run(kernel, arch)
-    check_stage(kernel, "lowered")
-    seen(name, kernel)
-  verify.verify(kernel)
-  return kernel
-
-
-def stages(kernel: NativeKernel, arch: Arch) -> dict[str, str]:
-  """The text of a kernel after each pass, for people. The kernel stays as it is."""
-  texts: dict[str, str] = {}
-  lower(copied_kernel(kernel), arch, lambda name, own: texts.update({name: kernel_text(own)}))
-  return texts

@@ -383,7 +383,11 @@ def stage_parts(plan: Plan) -> list[tuple[str, int]]:
   ]
   if isinstance(plan, WarpPlan):
     return parts
-  return [*parts, ("barriers, and what operands are computed from", plan.shared_bytes - sum(size for _, size in parts))]
+  parts = [("room to align the stages", BOX_ALIGNMENT), *parts]
+  return [
+    *parts,
+    ("barriers, and what operands are computed from", plan.shared_bytes - sum(size for _, size in parts[1:])),
+  ]
 
 
 def stage_layouts(plan: Plan) -> dict[int, SharedLayout | None]:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit import l2_hints
-from tilewright.target.nvgpu.emit.dot import mma_sync_dot
 from tilewright.target.nvgpu.emit.ops.arithmetic import LENGTHY
 from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.passes import l2_hints
 from tilewright.target.nvgpu.passes.layouts import choice
+from tilewright.target.nvgpu.passes.layouts.dot_kinds import is_for_warps
 from tilewright.tile.grid import BlockMapping, Squeezed
 from tilewright.tile.ir import Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
@@ -39,9 +39,7 @@ def choose_threads(kernel: NativeKernel, requested: int | None, arch: Arch) -> i
   casts = choice.casts(kernel)
   if casts:
     return casts[0].num_warps * threads.WARP
-  rows = [
-    op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and mma_sync_dot.is_for_warps(op)
-  ]
+  rows = [op.result.tile.shape[-2] for op in walk(kernel.body.body) if op.name == "dot" and is_for_warps(op)]
   if rows:  # a warp for each sixteen rows of a product, so that those are reduced inside of it
     return threads.WARP * max(4, min(8, 1 << max(1, max(rows) // 16).bit_length() - 1))
   largest = max((math.prod(_kept_dims(m)) for m in kernel.mapping.block_mappings), default=1)

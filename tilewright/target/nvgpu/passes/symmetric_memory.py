@@ -37,6 +37,9 @@ EPOCH_SHIFT, TAG_SHIFT, SLOT_MASK, TAG_MASK = 24, 8, 0xFF, 0xFFFF
 OWN_SLOT, NUM_SLOTS, PATIENCE, HOST_WORD, HEAPS = range(5)
 TABLE_BYTES = 8 * (HEAPS + MAX_DEVICES)
 _ALIGNED = 256
+# What a wait found, in shared memory.
+VERDICT_WORDS = 4
+VERDICT_BYTES = 4 * VERDICT_WORDS
 
 # Ops that other devices may observe, or by which this one observes them.
 SYNCHRONISING = frozenset({"signal", "wait", "read_semaphore", "lock_device", "unlock_device"})

@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm.loops import if_then
@@ -27,6 +26,7 @@ from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.ops import effects
 from tilewright.target.nvgpu.emit.units import mbarrier, threads, tma
 from tilewright.target.nvgpu.host import device_log
+from tilewright.target.nvgpu.passes.memory import RefPlace, barriers
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import SemaphoreArrayType
 
@@ -58,18 +58,18 @@ def _words(kind: SemaphoreArrayType) -> int:
   return max(1, -(-math.prod(kind.shape) // _BITS))
 
 
-def allocate(code: BlockCode, kind: SemaphoreArrayType) -> Barriers:
-  """Barriers of all warpgroups, or of each (see `BlockCode.sharing`); initialised before the body, in front of which all meet."""
-  b, at = code.buffers, code.arena_bytes
-  code.allocate((max(1, math.prod(kind.shape)),), np.int64, is_shared=True)
+def at(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace) -> Barriers:
+  """Barriers at a place, of all warpgroups or of each; initialised before the body, in front of which all meet."""
+  b = code.buffers
+  assert own.place is not None
   # Of numbers, which are added up once: through a pointer to any memory, LLVM would find the address anew in each round of a loop.
-  address = b.add(b.ptrtoint(b.addrspacecast(code.arena, ir.PointerType(addrspace=SHARED)), I32), I32(at))
-  if not code.is_sharing:
-    each = (code.arena_bytes - at) // code.groups
-    address = b.add(address, b.mul(code.group, I32(each)))
+  start = b.ptrtoint(b.addrspacecast(code.arena, ir.PointerType(addrspace=SHARED)), I32)
+  address = b.add(start, I32(own.place.offset))
+  if not own.is_for_all:
+    address = b.add(address, b.mul(code.group, I32(own.place.nbytes)))
   with code.b.goto_entry_block():
     parities = code.b.alloca(I32, size=_words(kind))
-  made = Barriers(kind, address, parities, code.is_sharing)
+  made = Barriers(kind, address, parities, own.is_for_all)
   _initialize(code, b, made)
   return made
 
@@ -123,7 +123,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
   if not code.is_by_hand or not kind.arrivals:
     effects.STATEMENTS["alloc_semaphores"](code, op)
     return
-  own = code.env[op.results[0]] = allocate(code, kind)
+  own = code.env[op.results[0]] = at(code, kind, barriers(code.given, kind, code.location))
   code.barrier()
   _initialize(code, code.b, own, again=True)
   _fence_initialized(code)

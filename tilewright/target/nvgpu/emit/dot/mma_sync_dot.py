@@ -30,19 +30,19 @@ from tilewright.layout.through_shared_memory import Trip
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch import MMA
-from tilewright.target.nvgpu.arch.tensor_cores import KINDS, is_rounded
+from tilewright.target.nvgpu.arch.tensor_cores import KINDS
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.ops.relayout import Loader, store
 from tilewright.target.nvgpu.emit.register_tiles import Registers, joined
 from tilewright.target.nvgpu.emit.units.inline_ptx import pure
 from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.passes.warpgroup_operands import MAX_COPY_BYTES
 from tilewright.tile.ir import Block, Op, Value
 
 Words = Callable[[int], ir.Value]  # the 32 bits that begin with a register
 
 MAX_INSTRUCTIONS = 2048  # instructions that are written out
-MAX_COPY_BYTES = 512  # of an operand that a thread copies to shared memory at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,14 +58,6 @@ class Staged:
     return self.buffer.base
 
 
-def is_for_warps(op: Op) -> bool:
-  """Whether a product is a matrix product of dtypes that tensor cores support."""
-  dtypes = {v.tile.dtype for v in op.operands}
-  if any(map(is_rounded, dtypes)) and not op.attrs.get("tf32"):
-    return False
-  return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
-
-
 def is_possible(code: BlockCode, op: Op) -> bool:
   """Whether a product that inference assigned to the tensor cores is small enough to be fully unrolled, and its operands fit."""
   depth = KINDS[op.operands[0].tile.dtype].depth
@@ -76,7 +68,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   if any(held_bytes(code, v) > MAX_COPY_BYTES for v in moved):
     return False
   room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in moved)
-  return code.arena_bytes + code.room_for(2 * room) <= code.arch.shared_bytes
+  return code.given.used + code.room_for(2 * room) <= code.arch.shared_bytes
 
 
 def own_layout(code: BlockCode, value: Value) -> Layout:
@@ -228,7 +220,7 @@ def in_place(code: BlockCode, op: Op, i: int) -> Staged | None:
 
 def is_read_in_place(code: BlockCode, op: Op, i: int) -> bool:
   """Whether a product reads an operand from the block that it is loaded from."""
-  if code.inferred is None or code.inferred.dots.get(op) != MMA:
+  if op.attrs.get("kind") != MMA:
     return False
   return in_place(code, op, i) is not None and is_possible(code, op)
 
@@ -244,7 +236,7 @@ def stage(code: BlockCode, value: Value, plan: Plan, buffer: View) -> Staged:
 
 def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
   """Copy an operand to shared memory before the loop in which it is multiplied."""
-  if code.inferred is None or code.inferred.dots.get(op) != MMA:
+  if op.attrs.get("kind") != MMA:
     return False
   value, wanted = op.operands[i], _wanted(code, op, i)
   if any(isinstance(c, Staged) and c.plan.target == wanted for c in code.copies.get(value, ())):

@@ -48,16 +48,16 @@ def dot(code: BlockCode, op: Op) -> None:
   if code.contraction is not None and _is_added_to_a_ref(code, op):
     code.env[result] = DeferredContraction()
     return
-  if code.inferred is not None and code.inferred.dots.get(op) == MMA and mma_sync_dot.is_possible(code, op):
+  if op.attrs.get("kind") == MMA and mma_sync_dot.is_possible(code, op):
     code.ways[op] = "mma.sync, operands in registers"
     _hold(code, op, mma_sync_dot.multiply)
     return
-  if code.inferred is not None and code.inferred.dots.get(op) == WGMMA and wgmma_dot.is_possible(code, op):
+  if op.attrs.get("kind") == WGMMA and wgmma_dot.is_possible(code, op):
     code.ways[op] = "wgmma"
     _hold(code, op, wgmma_dot.multiply)
     return
   staged = [v for v in op.operands if behind_transposes(v)[0] in code.in_stages]
-  assert not staged, "what lies in stages can only be read by warpgroups, see operand_copies.leaves_room"
+  assert not staged, "what lies in stages can only be read by warpgroups, see passes.warpgroup_operands"
   parts = Dot(code, op)
   way = _way(code, parts)
   code.ways[op] = {None: "multiplications of single numbers", "rows": "mma.sync with few rows"}.get(

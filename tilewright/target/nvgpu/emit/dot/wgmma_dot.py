@@ -40,6 +40,7 @@ from tilewright.target.nvgpu.emit.units import cp_async, tma, wgmma
 from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS, Matrix
 from tilewright.target.nvgpu.emit.views import SwizzledView, View
+from tilewright.target.nvgpu.passes.warpgroup_operands import MAX_COPY_BYTES, source_of
 from tilewright.tile.ir import Op, Value
 
 
@@ -58,9 +59,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
     wanted = code.inferred.inferred_operand_layout(op, i)
     if isinstance(wanted, SharedLayout) and _known(code, value, wanted) is None and _in_place(code, op, i) is None:
       room += wanted.nbytes + wanted.swizzle.span
-      if (
-        _copied_view(code, value, wanted) is None and mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MAX_COPY_BYTES
-      ):
+      if _copied_view(code, value, wanted) is None and mma_sync_dot.held_bytes(code, value) > MAX_COPY_BYTES:
         return False
   return code.layout_of(op.result) is not None and code.room_for(room) <= code.free_bytes
 
@@ -80,7 +79,7 @@ def start(code: BlockCode, op: Op) -> None:
   acc, product = code.memory_of(op.operands[0]), op.operands[1].owner
   assert isinstance(acc, RegisterRef) and isinstance(product, Op)
   own = acc.registers
-  assert code.inferred is not None and code.inferred.dots.get(product) == WGMMA, "see ir.products.is_for_warpgroups"
+  assert product.attrs.get("kind") == WGMMA, "see passes.async_products"
   if not is_possible(code, product):
     raise errors.ResourceExhaustedError(
       f"{op.loc or '?'}: the operands of this wgmma exceed available shared memory. Keep them in SMEM with a TilingTransform and a "
@@ -225,7 +224,7 @@ def _known(code: BlockCode, value: Value, wanted: SharedLayout) -> Placed | None
   """An operand, or the tile it is the transpose of, that is already in shared memory in the required layout."""
   copies = code.copies.get(value, ())
   found = next((copy for copy in copies if isinstance(copy, Placed) and copy.shared == wanted), None)
-  source = wgmma_operands.source_of(value, wanted) if found is None else None
+  source = source_of(value, wanted) if found is None else None
   if source is None:
     return found
   view = code.env.get(source.load.operands[0])
@@ -240,7 +239,7 @@ def _place(code: BlockCode, value: Value, shared: SharedLayout, buffer: View) ->
   """Copy a tile to shared memory and make it visible to the tensor cores: by copies that are then in flight, or from registers."""
   view, placed = _copied_view(code, value, shared), Placed(shared, buffer)
   if view is not None:
-    source = wgmma_operands.source_of(value, shared)
+    source = source_of(value, shared)
     assert source is not None
     code.sync(set(), {buffer.base})
     wgmma_operands.copy(code, view, source.shared, placed.address(code.b))
@@ -256,7 +255,7 @@ def _copied_view(code: BlockCode, value: Value, wanted: SharedLayout) -> View | 
   """The memory from which an operand is copied, if it is only loaded, and nothing else is being copied."""
   if code.has_stages or isinstance(code.env.get(value), Registers):
     return None
-  source = wgmma_operands.source_of(value, wanted)
+  source = source_of(value, wanted)
   if source is None or source.load.result in code.env:
     return None
   view = code.env.get(source.load.operands[0])
@@ -273,8 +272,9 @@ def _arrived(code: BlockCode, operands: Sequence[Any]) -> None:
 
 def stage_ahead(code: BlockCode, op: Op, i: int) -> bool:
   """Copy an operand to shared memory before the loop in which it is multiplied."""
-  if code.inferred is None or code.inferred.dots.get(op) != WGMMA:
+  if op.attrs.get("kind") != WGMMA:
     return False
+  assert code.inferred is not None
   value, wanted = op.operands[i], code.inferred.inferred_operand_layout(op, i)
   if not isinstance(wanted, SharedLayout):
     return False

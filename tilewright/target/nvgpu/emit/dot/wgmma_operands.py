@@ -20,13 +20,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.layout.algebra import transposed
-from tilewright.layout.layout import OFFSET
 from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.arch import WGMMA
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
@@ -36,7 +33,7 @@ from tilewright.target.nvgpu.emit.symbolic import Number, value_of
 from tilewright.target.nvgpu.emit.units import cp_async
 from tilewright.target.nvgpu.emit.units.wgmma import Matrix
 from tilewright.target.nvgpu.emit.views import View
-from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
+from tilewright.target.nvgpu.passes.warpgroup_operands import Source, fits, room_of_others, shared_layout_for_products
 from tilewright.tile.dead_code import VIEWS
 from tilewright.tile.ir import Block, Op, Value
 from tilewright.tile.ops import OPS
@@ -62,61 +59,6 @@ class Placed:
 
   def address(self, b: ir.IRBuilder) -> ir.Value:
     return b.ptrtoint(b.addrspacecast(self.buffer.pointer, ir.PointerType(addrspace=SHARED)), I32)
-
-
-@dataclasses.dataclass(frozen=True)
-class Source:
-  """A load whose elements go to shared memory in pieces of sixteen bytes; `shared` is the operand's layout as the load sees it."""
-
-  load: Op
-  shared: SharedLayout
-
-
-def source_of(value: Value, wanted: SharedLayout) -> Source | None:
-  """The load that an operand is, perhaps transposed, if rows of the memory are rows of what is wanted."""
-  loaded, permutation = behind_transposes(value)
-  if not isinstance(loaded.owner, Op) or loaded.owner.name != "load":
-    return None
-  back = tuple(permutation.index(axis) for axis in range(len(permutation)))
-  shared = SharedLayout(transposed(wanted.elements, back), wanted.bits, wanted.swizzle)
-  along = shared.elements.digits(OFFSET)[0]
-  if along.moves[-1] != 1 or along.size * wanted.bits // 8 % _PIECE:
-    return None
-  return Source(loaded.owner, shared)
-
-
-def shared_layout_for_products(code: BlockCode, loaded: Value) -> SharedLayout | None:
-  """The layout that products of warpgroups require of a load's result, if they are its only users and all require the same."""
-  assert code.inferred is not None and isinstance(loaded.owner, Op)
-  found, pending = set(), [loaded]
-  while pending:
-    value = pending.pop()
-    for user in code.users.get(value, []):
-      if user.name == "transpose":
-        pending.append(user.result)
-        continue
-      if code.inferred.dots.get(user) != WGMMA:
-        return None
-      for i in (i for i, operand in enumerate(user.operands) if operand is value):
-        wanted = code.inferred.inferred_operand_layout(user, i)
-        source = source_of(value, wanted) if isinstance(wanted, SharedLayout) else None
-        found.add(None if source is None else source.shared)
-  return found.pop() if len(found) == 1 else None
-
-
-def leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool:
-  """Whether, beside `nbytes` for stages of some loads, every other operand of warpgroups' products finds room: products read stages where
-  they are, and cannot do without."""
-  assert code.inferred is not None
-  others: dict[Value, int] = {}
-  for dot in (op for op, kind in code.inferred.dots.items() if kind == WGMMA):
-    for i, value in enumerate(dot.operands):
-      wanted = code.inferred.inferred_operand_layout(dot, i)
-      if isinstance(wanted, SharedLayout) and behind_transposes(value)[0] not in staged:
-        others[value] = wanted.nbytes + wanted.swizzle.span
-        if mma_sync_dot.held_bytes(code, value) > mma_sync_dot.MAX_COPY_BYTES:
-          return False
-  return code.arena_bytes + code.room_for(nbytes + sum(others.values())) <= code.arch.shared_bytes - 2048
 
 
 def is_copied(code: BlockCode, view: Any) -> bool:
@@ -234,15 +176,23 @@ def _stages(code: BlockCode, operands: list[_Operand]) -> tuple[int, int]:
     return 0, 0
   stages = max(2, min(_MAX_STAGES, code.arch.shared_bytes // _SHARE // nbytes))
   loads = {o.source.load.result for o in operands}
-  return (stages, nbytes) if leaves_room(code, loads, stages * nbytes + span) else (0, 0)
+  return (stages, nbytes) if _leaves_room(code, loads, stages * nbytes + span) else (0, 0)
+
+
+def _leaves_room(code: BlockCode, staged: Collection[Value], nbytes: int) -> bool:
+  """Whether, beside `nbytes` for stages of some loads, every other operand of warpgroups' products finds room."""
+  assert code.inferred is not None
+  others = room_of_others(code.inferred, staged, lambda v: mma_sync_dot.held_bytes(code, v))
+  return others is not None and fits(code.arch, code.given.used + code.room_for(nbytes + others))
 
 
 def _operands(code: BlockCode, op: Op) -> list[_Operand]:
   """The operands of a loop's products that can be copied ahead."""
+  assert code.inferred is not None
   (body,) = op.blocks
   operands = []
   for load in (o for o in body.ops if o.name == "load" and _is_for_dots(code, o.result, body)):
-    shared, ops = shared_layout_for_products(code, load.result), _slice(code, load, body)
+    shared, ops = shared_layout_for_products(code.inferred, code.users, load.result), _slice(code, load, body)
     if shared is not None and ops is not None:
       operand = _Operand(Source(load, shared), ops)
       if _can_copy(code, operand, body):

@@ -23,17 +23,11 @@ from tilewright.target.nvgpu.emit.units import system_scope
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.host.device_log import Report
-from tilewright.tile.ir import Block, Op, walk
+from tilewright.tile.ir import Op
 from tilewright.tile.types import dense_strides
 
-_SAYING = frozenset({"wait", "check", "print"})
 _UNROLLED = 64  # semaphores that are set to zero one by one
 _NAP = 1_000_000  # nanoseconds that one instruction may sleep at most
-
-
-def may_log(block: Block) -> bool:
-  """Whether a body may print or fail, so that it needs a log."""
-  return any(op.name in _SAYING for op in walk(block))
 
 
 class Log:

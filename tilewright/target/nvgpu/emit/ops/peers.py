@@ -31,6 +31,7 @@ from tilewright.target.nvgpu.emit.units import threads
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.passes import symmetric_memory as symmetric
+from tilewright.target.nvgpu.passes.memory import Place
 from tilewright.target.nvgpu.passes.symmetric_memory import Symmetric
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value, walk
@@ -38,7 +39,7 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 
 # Numbers of a verdict: the message, by its number and one, and what it says; then the same for all verdicts.
-_MESSAGE, _FIRST, _SECOND, _WORDS = 0, 1, 2, 4
+_MESSAGE, _FIRST, _SECOND = 0, 1, 2
 _POLLS = 64  # between two looks at the clock, and at what else may end a wait
 _NAP = 100  # nanoseconds
 _NANOSECONDS = 1_000_000
@@ -117,7 +118,7 @@ def begin(
   with b.goto_entry_block():
     failing = b.alloca(I32)
   b.store(I32(0), failing)
-  verdict = code.allocate((_WORDS,), np.int32, name="the verdict of a wait")
+  verdict = code.view_at(Place(0, symmetric.VERDICT_BYTES), (symmetric.VERDICT_WORDS,), np.int32)
   word = lambda number: b.load(b.gep(table, [i64(number)], source_etype=I64), typ=I64, align=8)
   slot = word(symmetric.OWN_SLOT)
   heap = word(b.add(i64(symmetric.HEAPS), slot))
@@ -306,7 +307,7 @@ def _is_first(code: PeerCode) -> ir.Value:
 def _reset_verdict(code: PeerCode) -> None:
   b = code.b
   with if_then(b, _is_first(code)):
-    for word in range(_WORDS):
+    for word in range(symmetric.VERDICT_WORDS):
       b.store(I32(0), b.gep(code.peers.verdict.pointer, [i64(word)], source_etype=I32), align=4)
   threads.barrier(b)
 

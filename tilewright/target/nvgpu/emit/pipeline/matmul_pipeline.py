@@ -20,7 +20,6 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import add, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
@@ -34,12 +33,11 @@ from tilewright.target.nvgpu.emit.pipeline import (
 )
 from tilewright.target.nvgpu.emit.pipeline.epilogue import FragmentCode, Output
 from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BOX_ALIGNMENT
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.units import cluster, mma_sync, threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP
-from tilewright.target.nvgpu.passes import grid_accumulation, matmul_plans
+from tilewright.target.nvgpu.passes import grid_accumulation
 from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan, Plan, RegisterPlan, WarpgroupPlan, WarpPlan
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
@@ -48,13 +46,14 @@ _GROUPED = 8  # rows of blocks that are taken together
 _PRODUCERS = 2  # the number of the barrier of threads that compute operands
 
 
-def emit(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: Plan) -> BlockCode:
+def emit(frame: Frame, plan: Plan) -> BlockCode:
   """Fill a frame; returns the code of the warps that hold the accumulators."""
+  parallel = frame.lowered.parallel
   if isinstance(plan, WarpgroupPlan):
-    return _emit_warpgroups(frame, arch, parallel, plan)
+    return _emit_warpgroups(frame, parallel, plan)
   if isinstance(plan, BoxedWarpPlan):
-    return _emit_boxed_warps(frame, arch, parallel, plan)
-  return _emit_warps(frame, arch, parallel, plan)
+    return _emit_boxed_warps(frame, parallel, plan)
+  return _emit_warps(frame, parallel, plan)
 
 
 def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
@@ -209,12 +208,11 @@ class Points:
 # --- warps: cp.async and mma.sync --------------------------------------------------------------------------------
 
 
-def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpPlan) -> BlockCode:
+def _emit_warps(frame: Frame, parallel: tuple[int, ...], plan: WarpPlan) -> BlockCode:
   b, c, count = frame.b, plan.contraction, plan.stages
-  code = frame.code(arch, plan.num_threads, FragmentCode)
+  code = frame.code(plan.num_threads, FragmentCode)
   frame.begin(code)
   start = b.ptrtoint(frame.shared, I32)
-  code.reserve(matmul_plans.stage_parts(plan))
   code.steps_ahead = plan.stages
   _grouped(frame, parallel)
 
@@ -259,12 +257,11 @@ def _emit_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpP
 # --- warps: TMA and mma.sync -------------------------------------------------------------------------------------
 
 
-def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: BoxedWarpPlan) -> BlockCode:
+def _emit_boxed_warps(frame: Frame, parallel: tuple[int, ...], plan: BoxedWarpPlan) -> BlockCode:
   b = frame.b
-  code = frame.code(arch, plan.num_threads, FragmentCode)
+  code = frame.code(plan.num_threads, FragmentCode)
   frame.begin(code)
   stages = ring_barriers.Stages(b, plan, frame.shared)
-  code.reserve([("room to align the stages", BOX_ALIGNMENT), *matmul_plans.stage_parts(plan)])
   code.steps_ahead = max(1, plan.stages // plan.slices)
   stages.init(b.icmp_unsigned("==", code.thread, I32(0)))
   threads.barrier(b)
@@ -288,9 +285,9 @@ def _emit_boxed_warps(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan:
 # --- warpgroups: TMA and wgmma -----------------------------------------------------------------------------------
 
 
-def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
+def _emit_warpgroups(frame: Frame, parallel: tuple[int, ...], plan: WarpgroupPlan) -> BlockCode:
   b, c, producers = frame.b, plan.contraction, plan.producers
-  code = frame.code(arch, plan.groups * GROUP, FragmentCode)
+  code = frame.code(plan.groups * GROUP, FragmentCode)
   code.outputs = _outputs(frame, code, plan)
   code.elsewhere = {v for side in c.sides for op in side.ops for v in op.results}
   thread = code.thread
@@ -299,7 +296,6 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
   frame.begin(code)
   stages = ring_barriers.Stages(b, plan, frame.shared)
   code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
-  code.reserve([("room to align the stages", 1024), *matmul_plans.stage_parts(plan)])
   code.steps_ahead = max(1, plan.stages // plan.slices)
   is_first = b.icmp_unsigned("==", thread, I32(0))
   if isinstance(plan, RegisterPlan):
@@ -318,9 +314,9 @@ def _emit_warpgroups(frame: Frame, arch: Arch, parallel: tuple[int, ...], plan: 
   b.position_at_end(producer)
   threads.set_registers(b, fewer, increase=False)
   if points is not None:
-    scaled_matmul.produce(frame, arch, stages, points)
+    scaled_matmul.produce(frame, stages, points)
   elif None in plan.maps:
-    _compute_operands(frame, arch, plan, stages)
+    _compute_operands(frame, plan, stages)
   else:
     only_one = if_then(b, b.icmp_unsigned("==", thread, I32(0)))
     with only_one, code.scope(), for_range(b, 0, c.num_steps) as step, code.scope():
@@ -392,10 +388,10 @@ def _copy_operands(
   ring_barriers.copy(code.b, stages, number, n, copies, rank, code.arch.has_own_copies)
 
 
-def _compute_operands(frame: Frame, arch: Arch, plan: WarpgroupPlan, stages: ring_barriers.Stages) -> None:
+def _compute_operands(frame: Frame, plan: WarpgroupPlan, stages: ring_barriers.Stages) -> None:
   """The code of the warps that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
   b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
-  code = frame.code(arch, producers, BlockCode)
+  code = frame.code(producers, BlockCode)
   is_first = b.icmp_unsigned("==", code.thread, I32(0))
 
   def place(step: ir.Value) -> ir.Value:

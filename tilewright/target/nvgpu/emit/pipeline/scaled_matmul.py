@@ -25,7 +25,6 @@ from llvmlite import ir
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
-from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
@@ -165,7 +164,7 @@ def init(stages: Stages, is_first: ir.Value) -> None:
       Ring(stages, side).init()
 
 
-def produce(frame: Frame, arch: Arch, stages: Stages, points: Any) -> None:
+def produce(frame: Frame, stages: Stages, points: Any) -> None:
   """The code of the warpgroups that compute the right operand, slices in turn. The last one fetches blocks, too."""
   b, plan = frame.b, stages.plan
   assert isinstance(plan, RegisterPlan)
@@ -174,7 +173,7 @@ def produce(frame: Frame, arch: Arch, stages: Stages, points: Any) -> None:
     own, others = (b.append_basic_block(name) for name in ("producer", "others"))
     b.cbranch(b.icmp_unsigned("==", b.udiv(thread, I32(GROUP)), I32(group)), own, others)
     b.position_at_end(own)
-    code = frame.code(arch, GROUP, BlockCode)
+    code = frame.code(GROUP, BlockCode)
     code.thread = b.urem(thread, I32(GROUP))
     _Producer(frame, code, stages, points, group).run()
     b.branch(others)

@@ -12,62 +12,18 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import ring
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PaddedBlock, StagedBlock, SwizzledBlock, TiledBlock
+from tilewright.target.nvgpu.emit.pipeline.staged_blocks import StagedBlock
 from tilewright.target.nvgpu.emit.units import mbarrier, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
-from tilewright.tile.grid import Squeezed
-from tilewright.tile.native import NativeKernel
 
 _BARRIER_BYTES = 8
-_KINDS = {8: "u8", 16: "u16"}  # copies of bits
-_SWIZZLES = (128, 64, 32)
-_PIECE = 16  # bytes, of which rows in global memory are a multiple
-
-
-def _box(kernel: NativeKernel, block: StagedBlock, arch: Arch) -> TensorMap | None:
-  """The tensor map that copies a block into the layout that products require, if there is one: columns of a swizzle's
-  bytes, each with all rows."""
-  if not arch.has_tma or not isinstance(block, SwizzledBlock):
-    return None
-  layout, m = block.layout, kernel.mapping.block_mappings[block.position]
-  swizzle, array = _swizzle(layout), m.array_aval
-  if swizzle is None or len(array.shape) > tma.MAX_DIMS or array.shape[-1] * layout.bits // 8 % _PIECE:
-    return None
-  box = [d.block_size for d in m.block_shape[:-1]]
-  row = max(d for d, dim in enumerate(m.block_shape[:-1]) if not isinstance(dim, Squeezed))
-  box[row] = tma.most_rows(box[row])
-  columns = swizzle * 8 // layout.bits
-  number = kernel.mapping.num_prefetch + block.position
-  return TensorMap(number, _KINDS[layout.bits], tuple(array.shape), tuple(box), row, columns, swizzle=swizzle)
-
-
-def tiled(kernel: NativeKernel, arch: Arch, block: StagedBlock) -> TiledBlock | None:
-  """A block that products of warps read, as TMA writes it, if it can and there are no other readers."""
-  if arch.has_wgmma or not isinstance(block, PaddedBlock) or len(block.shape) != 2 or block.dtype.itemsize != 2:
-    return None
-  rows, columns = block.shape
-  swizzle = next((n for n in _SWIZZLES if columns * 2 % n == 0), None)
-  if swizzle is None or rows % 8:
-    return None
-  found = TiledBlock(block.position, shared_for_matrix((rows, columns), 16, swizzle), block.dtype)
-  return found if _box(kernel, found, arch) is not None else None
-
-
-def _swizzle(layout: SharedLayout) -> int | None:
-  """The bytes of the swizzle of a matrix in a layout that TMA writes."""
-  if len(layout.shape) != 2 or layout.bits not in _KINDS or layout.shape[0] % 8:
-    return None
-  fitting = (n for n in _SWIZZLES if layout.shape[1] * layout.bits // 8 % n == 0)
-  return next((n for n in fitting if shared_for_matrix(layout.shape, layout.bits, n) == layout), None)
 
 
 class StageLoads:
@@ -82,16 +38,10 @@ class StageLoads:
     code.barrier()
 
   @classmethod
-  def of(
-    cls, frame: Frame, code: BlockCode, changing: Sequence[StagedBlock], held: Sequence[StagedBlock], stages: int
-  ) -> StageLoads | None:
-    """The blocks among some that TMA copies; None if none of those changes from step to step, so that no step would wait."""
-    found = ((block.position, _box(frame.kernel, block, code.arch)) for block in (*changing, *held))
-    maps = {position: own for position, own in found if own is not None}
-    if not any(block.position in maps for block in changing):
-      return None
+  def of(cls, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int) -> StageLoads:
     barriers = code.own_buffer(_BARRIER_BYTES * stages)
-    return None if barriers is None else cls(frame, code, maps, stages, address(code.b, barriers))
+    assert barriers is not None, "see passes.stage: stages leave a part of shared memory"
+    return cls(frame, code, maps, stages, address(code.b, barriers))
 
   def copies(self, block: StagedBlock) -> bool:
     return block.position in self.maps

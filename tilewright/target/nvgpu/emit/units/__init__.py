@@ -3,6 +3,7 @@
 threads       thread ids, CTA and warpgroup barriers, shuffles, registers of a thread (setmaxnreg)
 cp_async      cp.async of sm_80: copies to shared memory that a thread starts and does not wait for
 tma           the tensor memory accelerator: copies of boxes of an array, issued by one thread
+l2            eviction policies and prefetches for L2
 mbarrier      barriers in shared memory that count arrivals and bytes
 cluster       CTAs of a cluster, and what they share by multicast
 mma_sync      ldmatrix and mma.sync of a warp

@@ -20,7 +20,7 @@ from tilewright.layout.layout import OFFSET
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_variants
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
-from tilewright.target.nvgpu.arch.tensor_cores import is_rounded, multiplies
+from tilewright.target.nvgpu.arch.tensor_cores import KINDS, is_rounded, multiplies
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import behind_transposes
 from tilewright.target.nvgpu.passes.layouts.system import System
 from tilewright.tile.ir import Op, Value
@@ -145,6 +145,14 @@ def has_tensor_cores(arch: Arch, op: Op) -> bool:
   if a != b or (is_rounded(a) and not op.attrs.get("tf32")):
     return False
   return multiplies(arch, a, op.attrs["dtype"])
+
+
+def is_for_warps(op: Op) -> bool:
+  """Whether a product is a matrix product of dtypes that tensor cores support."""
+  dtypes = {v.tile.dtype for v in op.operands}
+  if any(map(is_rounded, dtypes)) and not op.attrs.get("tf32"):
+    return False
+  return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
 
 
 def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:

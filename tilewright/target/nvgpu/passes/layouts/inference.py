@@ -48,6 +48,10 @@ class Inferred:
     """The place in which an op takes an operand."""
     return self.uses.get((op, i)) or self.layouts[op.operands[i]]
 
+  def fits(self, layout: Layout) -> bool:
+    """Whether a thread has enough registers for a tile in a layout."""
+    return layout.num_registers <= self.max_registers
+
   def text(self, function: Function) -> str:
     """The layouts as a listing: every op, what it holds, and what it wants in another layout than it is held in."""
     lines = [f"cost {self.cost}, {self.spent} steps", *(f"{v}: {place}" for v, place in self.shared.items())]

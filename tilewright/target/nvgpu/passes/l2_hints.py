@@ -24,13 +24,11 @@ import dataclasses
 import math
 
 import numpy as np
-from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, I64, VOID
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.tile.dead_code import VIEWS
+from tilewright.target.nvgpu.passes.block_accesses import is_only_loaded
 from tilewright.tile.grid import Blocked, BlockMapping, Squeezed
-from tilewright.tile.ir import Value, users, walk
+from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 from tilewright.tile.ranges import always_inside
@@ -76,22 +74,17 @@ def is_stream(kernel: NativeKernel, position: int, arch: Arch) -> bool:
   return num_instances(kernel) <= blocks and is_only_loaded(kernel, kernel.body.params[position])
 
 
-def is_only_loaded(kernel: NativeKernel, ref: Value) -> bool:
-  used = users(kernel.body.body)
-
-  def loads_only(v: Value) -> bool:
-    return all(
-      op.name == "load" or (op.name in VIEWS and op.name != "bitcast_ref" and loads_only(op.result))
-      for op in used.get(v, [])
-    )
-
-  return ref in used and loads_only(ref)
-
-
 def streams(kernel: NativeKernel, arch: Arch) -> list[tuple[int, BlockSegments]]:
   """The streamed inputs, with the pieces of a block of each."""
   found = ((n, pieces(m)) for n, m in enumerate(kernel.mapping.input_mappings) if is_stream(kernel, n, arch))
   return [(n, own) for n, own in found if own is not None]
+
+
+def streamed(kernel: NativeKernel, position: int) -> BlockSegments:
+  """The pieces of a block of a streamed input."""
+  found = pieces(kernel.mapping.block_mappings[position])
+  assert found is not None
+  return found
 
 
 def write_order(kernel: NativeKernel, parallel: tuple[int, ...]) -> tuple[int, ...]:
@@ -198,55 +191,3 @@ def num_last(kernel: NativeKernel, nbytes: int) -> int:
 
 def _nbytes(m: BlockMapping) -> int:
   return math.prod(m.array_aval.shape) * np.dtype(m.array_aval.dtype).itemsize
-
-
-# --- instructions ------------------------------------------------------------------------------------------------
-
-
-def keep_longest(b: ir.IRBuilder) -> ir.Value:
-  """The policy, for `load` and `prefetch`."""
-  text = "createpolicy.fractional.L2::evict_last.b64 $0, 1.0;"
-  return b.call(ir.InlineAsm(ir.FunctionType(I64, []), text, "=l"), [])
-
-
-def can_load(nbytes: int, align: int) -> bool:
-  return nbytes in (4, 8, 16) and align >= nbytes
-
-
-def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, policy: ir.Value) -> ir.Value:
-  """So many bytes of read-only global memory, as a vector of words."""
-  count = nbytes // 4
-  words = [f"${n}" for n in range(count)]
-  kind, to = (f".v{count}", f"{{{', '.join(words)}}}") if count > 1 else ("", words[0])
-  text = f"ld.global.nc.L2::cache_hint{kind}.b32 {to}, [${count}], ${count + 1};"
-  result = ir.LiteralStructType([I32] * count) if count > 1 else I32
-  constraints = ",".join(["=r"] * count + ["l", "l"])
-  asm = ir.InlineAsm(ir.FunctionType(result, [I64, I64]), text, constraints)
-  found = b.call(asm, [b.ptrtoint(pointer, I64), policy])
-  if count == 1:
-    return found
-  vector: ir.Value = ir.Constant(ir.VectorType(I32, count), ir.Undefined)
-  for n in range(count):
-    vector = b.insert_element(vector, b.extract_value(found, n), I32(n))
-  return vector
-
-
-def num_processors(b: ir.IRBuilder) -> ir.Value:
-  """How many SMs the device has, or a few more."""
-  return b.call(ir.InlineAsm(ir.FunctionType(I32, []), "mov.u32 $0, %nsmid;", "=r"), [])
-
-
-def prefetch(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, policy: ir.Value) -> None:
-  """Prefetch a piece of global memory to L2, without waiting."""
-  _void(b, f"cp.async.bulk.prefetch.L2.global.L2::cache_hint [$0], {nbytes}, $1;", [b.ptrtoint(pointer, I64), policy])
-
-
-def release_lines(b: ir.IRBuilder, pointer: ir.Value) -> None:
-  """Reset the line of an address to normal eviction priority."""
-  line = b.and_(b.ptrtoint(pointer, I64), I64(-LINE))
-  _void(b, f"applypriority.global.L2::evict_normal [$0], {LINE};", [line])
-
-
-def _void(b: ir.IRBuilder, text: str, args: list[ir.Value]) -> None:
-  kinds = ",".join(["l"] * len(args) + ["~{memory}"])
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, [I64] * len(args)), text, kinds, side_effect=True), args)

@@ -1,0 +1,111 @@
+"""What passes decide before code is written, and the verifier that looks at it: one rule is broken at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import jax.numpy as jnp
+import pytest
+
+from tests.nvgpu import gpu_programs, mosaic_programs
+from tests.nvgpu.gpu_level_programs import KERNELS
+from tilewright import errors
+from tilewright.target.nvgpu.arch import ARCHS
+from tilewright.target.nvgpu.passes import lowering
+from tilewright.target.nvgpu.passes.gpu_kernel import POINTS
+from tilewright.target.nvgpu.passes.verify_decisions import verify
+from tilewright.tile.ir import walk
+from tilewright.tile.native import copied_kernel
+
+S, BF16, F32 = gpu_programs.S, jnp.bfloat16, jnp.float32
+
+
+@functools.cache
+def _native(name):
+  function, types = KERNELS[name]
+  ((_, native),) = gpu_programs.natives(function, *types)
+  return native
+
+
+def decided(name, arch="sm_90a"):
+  found = lowering.lower(copied_kernel(_native(name)), ARCHS[arch])
+  verify(found)
+  return found
+
+
+def refused(k, text):
+  with pytest.raises(errors.TileError, match=text):
+    verify(k)
+
+
+def products(k):
+  return [op for op in walk(k.kernel.body.body) if op.name == "dot"]
+
+
+@pytest.mark.parametrize(
+  ("arch", "kind"), [("sm_80", "mma"), ("sm_90a", "wgmma"), ("sm_100a", "mma"), ("sm_120a", "mma")]
+)
+def test_a_product_is_told_its_kind(arch, kind):
+  assert [op.attrs["kind"] for op in products(decided("product", arch))] == [kind]
+
+
+def test_a_kernel_that_was_lowered_for_one_architecture_is_lowered_anew_for_another():
+  kernel = copied_kernel(_native("product"))
+  for arch, kind in (("sm_90a", "wgmma"), ("sm_80", "mma")):
+    assert [op.attrs["kind"] for op in products(lowering.lower(kernel, ARCHS[arch]))] == [kind]
+
+
+def test_a_kind_that_an_architecture_does_not_have_is_refused():
+  refused(
+    dataclasses.replace(decided("product"), arch=ARCHS["sm_80"]), "cannot be of the kind 'wgmma'.*multiplies by mma"
+  )
+
+
+def test_a_kind_for_other_shapes_and_dtypes_is_refused():
+  k = decided("product")
+  (op,) = products(k)
+  op.operands = [op.operands[0], k.kernel.body.body.ops[0].result]
+  op.attrs = {**op.attrs, "contract": ((1,), (0,))}
+  op.result.type = dataclasses.replace(op.result.tile, shape=(64, 60))
+  refused(k, "64 x 60 x 64, is not made of whole instructions")
+  refused(dataclasses.replace(k, inferred=None), "no layouts were inferred")
+
+
+def test_ctas_share_out_different_dimensions():
+  refused(dataclasses.replace(decided("attention"), parallel=(0, 0)), "cannot share out")
+  refused(dataclasses.replace(decided("attention"), parallel=(0, 3)), "cannot share out")
+
+
+def test_a_pipeline_fits_the_hardware():
+  k = decided("product_along_the_grid")
+  refused(dataclasses.replace(k, form=POINTS), "has a pipeline")
+  refused(dataclasses.replace(k, pipeline=dataclasses.replace(k.pipeline, stages=30)), "are more than shared memory")
+
+
+def test_scratch_buffers_lie_apart():
+  ((_, native),) = gpu_programs.natives(mosaic_programs.multiplied, S((128, 192), BF16), S((192, 64), BF16))
+  k = lowering.lower(native, ARCHS["sm_90a"])
+  verify(k)
+  (first, *_) = [own for own in k.scratch if own is not None and own.place is not None]
+  refused(dataclasses.replace(k, scratch=tuple(own and (own.place and first) for own in k.scratch)), "overlap")
+  refused(dataclasses.replace(k, scratch=k.scratch[1:]), "places for")
+
+
+def test_what_is_staged_is_only_read_and_changes():
+  k = decided("column_sums")
+  assert k.steps.stages == 4 and k.steps.outputs == (0,) and not k.steps.maps
+  refused(dataclasses.replace(k, steps=dataclasses.replace(k.steps, stages=1)), "leave none to fill")
+  refused(dataclasses.replace(k, steps=dataclasses.replace(k.steps, stages=30)), "do not fit")
+  held = dataclasses.replace(k.steps, held=k.steps.inputs, inputs=())
+  refused(dataclasses.replace(k, steps=held), "changes along the steps")
+  written = dataclasses.replace(k.kernel, input_output_aliases=((0, 0),))
+  refused(dataclasses.replace(k, kernel=written), "is written")
+
+
+def test_engines_are_those_of_the_architecture():
+  k = decided("attention")
+  assert sorted(k.steps.maps) == [0, 1, 2]
+  without_wgmma = dataclasses.replace(k.arch, has_tma=False)
+  refused(dataclasses.replace(k, arch=without_wgmma), "no TMA")
+  assert not decided("attention", "sm_80").steps.maps

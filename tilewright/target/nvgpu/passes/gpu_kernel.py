@@ -1,0 +1,118 @@
+"""A kernel on its way to code: the tile IR, and what the passes have decided so far.
+
+Passes are functions from such a kernel to such a kernel. What concerns one op stands in the IR, as an op of the GPU level or an attribute
+(the `kind` of a product); what concerns the kernel as a whole stands here. Code generation reads it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from tilewright.target.llvm.prepared import kernel_text
+from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
+from tilewright.target.nvgpu.emit.units.threads import GROUP, WARP
+from tilewright.target.nvgpu.passes import matmul_plans, memory, plans, stage
+from tilewright.target.nvgpu.passes.elementwise_chains import Chains
+from tilewright.target.nvgpu.passes.l2_hints import PrefetchedBlock
+from tilewright.target.nvgpu.passes.layouts.inference import Inferred
+from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
+from tilewright.tile.ir import walk
+from tilewright.tile.native import NativeKernel
+from tilewright.tile.pipeline import Pipeline
+
+# The forms of kernels: each CTA takes points of the grid; a pipeline of products along the grid; warpgroups with their own control flow.
+POINTS, PIPELINE, WARPGROUPS = "points", "pipeline", "warpgroups"
+
+
+@dataclasses.dataclass(frozen=True)
+class Wishes:
+  """What a user may say: see `nvgpu.CompilerParams`."""
+
+  num_warps: int | None = None
+  cluster: tuple[int, ...] | None = None
+  pipeline: Pipeline | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class GpuKernel:
+  """A kernel, and what has been decided."""
+
+  kernel: NativeKernel
+  arch: Arch
+  wishes: Wishes = Wishes()
+  form: str = POINTS
+  # grid
+  parallel: tuple[
+    int, ...
+  ] = ()  # dimensions that are distributed over CTAs, that along which their numbers run fastest last
+  cluster: Cluster = ALONE
+  # pipeline
+  pipeline: matmul_plans.Plan | None = None
+  # roles
+  roles: Roles | None = None  # of several warpgroups
+  # occupancy
+  num_threads: int = 0  # that share a body: of a CTA, or of each warpgroup
+  resident: int = 1  # CTAs that an SM shall have room for
+  streams: tuple[int, ...] = ()  # inputs that L2 keeps longest
+  ahead: tuple[PrefetchedBlock, ...] = ()  # blocks of later instances that are prefetched to L2
+  # layouts, fuse
+  inferred: Inferred | None = None  # None: every tile has the ordinary layout of its shape
+  chains: Chains = dataclasses.field(default_factory=Chains)
+  # memory
+  arena: memory.Arena | None = None  # what is given out before the body
+  scratch: tuple[memory.RefPlace | None, ...] = ()
+  # stage
+  steps: stage.Steps | None = None
+
+  @property
+  def num_warps(self) -> int:
+    return self.num_threads // WARP
+
+  def replace(self, **changes: Any) -> GpuKernel:
+    return dataclasses.replace(self, **changes)
+
+  def plan(self) -> plans.Plan:
+    """What was decided, in words, before products and copies are carried out."""
+    if self.pipeline is not None:
+      return matmul_plans.described(self.pipeline, self.kernel)
+    if self.form == WARPGROUPS:
+      return plans.Plan("warpgroups by hand", tuple(self._warpgroups()))
+    staged = () if self.steps is None else stage.described(self.kernel, self.steps)
+    return plans.Plan("one CTA for each point of the grid", (plans.Role("everything", self.num_warps),), staged)
+
+  def _warpgroups(self) -> Iterator[plans.Role]:
+    """The warpgroups, with the registers that they set."""
+    assert self.roles is not None
+    sets = [op for op in walk(self.kernel.body.body) if op.name == "set_registers"]
+    for wg in range(self.kernel.warpgroups):
+      own = [op.attrs["count"] for op in sets if wg in self.roles.comes_to(op)]
+      yield plans.Role(f"warpgroup {wg}", GROUP // WARP, own[0] if own else None)
+
+  def text(self) -> str:
+    """The kernel as text: lines of what was decided for it as a whole, then the tile IR."""
+    return "\n".join([*(f"// {line}" for line in self._lines()), kernel_text(self.kernel)])
+
+  def _lines(self) -> Iterator[str]:
+    mapping = self.kernel.mapping
+    if self.num_threads or self.pipeline is not None:
+      yield from self.plan().lines()
+    if self.parallel:
+      yield f"CTAs: along dimensions {', '.join(map(str, self.parallel))} of the grid"
+    if self.resident > 1:
+      yield f"{self.resident} CTAs on an SM"
+    for position in self.streams:
+      yield f"{mapping.block_mappings[position].origin}: stays in L2 longest"
+    for piece in self.ahead:
+      origin, ahead = mapping.block_mappings[piece.position].origin, f"{piece.quarters / 4:g}"
+      yield f"{origin}: prefetched to L2, for {ahead} times as many CTAs as run at a time"
+    if self.chains.ops:
+      yield f"{len(self.chains.ops)} ops are computed element by element"
+    for number, own in enumerate(self.scratch):
+      if own is not None:
+        yield f"scratch {number}: {own}"
+    if self.steps is not None and self.steps.outputs:
+      kept = (mapping.output_mappings[n].origin for n in self.steps.outputs)
+      yield f"{', '.join(kept)}: in shared memory from the first step to the last"
