@@ -348,3 +348,33 @@ def test_spellings_that_xla_accepts_besides_its_own(text: str) -> None:
   for instruction in module.instructions():
     if "{0,1}" in text and instruction.name == "p":
       assert instruction.shape.layout is not None and instruction.shape.layout.minor_to_major == (0, 1)
+
+
+COMMENT = "/*i=5*/"
+
+
+@pytest.mark.parametrize(
+  ("line", "meaning"),
+  [
+    (f"devices=[8]0,1,2,3,4,{COMMENT}5,6,7", "devices=[8]0,1,2,3,4,5,6,7"),
+    (f"devices=[8]{COMMENT}0,1,2,3,4,{COMMENT} 5,6,7", "devices=[8]0,1,2,3,4,5,6,7"),
+    (
+      f"devices=[1,{COMMENT}8]<=[2,{COMMENT}4]T(1,{COMMENT}0) last_tile_dims={{manual}}",
+      "devices=[1,8]<=[2,4]T(1,0) last_tile_dims={manual}",
+    ),
+  ],
+)
+def test_comments_split_lists_of_shardings(line: str, meaning: str) -> None:
+  found = [root(f"y = f32[4] negate(x), sharding={{{text}}}").sharding for text in (line, meaning)]
+  assert found[0] == found[1] is not None
+
+
+def test_comments_split_lists_of_groups() -> None:
+  line = "y = f32[4] all-reduce(x), replica_groups=[2,{0}4]<=[2,{0}4]T(1,{0}0), to_apply=sum"
+  found = [root(line.format(comment)).attrs["replica_groups"] for comment in (COMMENT, "")]
+  assert found[0] == found[1] and found[0].groups() == ((0, 4, 1, 5), (2, 6, 3, 7))
+
+
+def test_an_instruction_without_a_name_is_a_module() -> None:
+  assert hlo.parse("f32[4] negate(f32[4] %x)").entry.root.opcode == "negate"
+  assert hlo.parse("(f32[], s32[]) tuple(f32[] %x, s32[] %y)").entry.root.shape.is_tuple

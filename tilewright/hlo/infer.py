@@ -174,7 +174,8 @@ def _reduce(shapes: Sequence[Shape], attrs: Attrs) -> Shape:
   return results[0] if count == 1 else Shape.tuple_of(*results)
 
 
-def _windowed(dims: Sequence[int], window: Any) -> list[int]:
+def windowed(dims: Sequence[int], window: Any) -> list[int]:
+  """How many places a window has along each dimension."""
   result: list[int] = []
   for size, w in zip(dims, window):
     _need(w.size > 0 and w.stride > 0 and w.window_dilation > 0 and w.base_dilation > 0, "a window with no size")
@@ -189,7 +190,7 @@ def _reduce_window(shapes: Sequence[Shape], attrs: Attrs) -> Shape:
   count = len(shapes) // 2
   _need(count > 0 and len(shapes) % 2 == 0, "reduce-window takes as many initial values as inputs")
   _need(len(window) == shapes[0].rank, f"a window of {len(window)} dimensions over {shapes[0]}")
-  results = [_array(init, _windowed(shapes[0].dimensions, window)) for init in shapes[count:]]
+  results = [_array(init, windowed(shapes[0].dimensions, window)) for init in shapes[count:]]
   return results[0] if count == 1 else Shape.tuple_of(*results)
 
 
@@ -216,7 +217,7 @@ def _convolution(shapes: Sequence[Shape], attrs: Attrs) -> Shape:
   dims = [0] * lhs.rank
   dims[d.output_batch] = lhs.dimensions[d.input_batch] // attrs.get("batch_group_count", 1)
   dims[d.output_feature] = rhs.dimensions[d.kernel_output_feature]
-  for place, size in zip(d.output_spatial, _windowed([lhs.dimensions[i] for i in d.input_spatial], window)):
+  for place, size in zip(d.output_spatial, windowed([lhs.dimensions[i] for i in d.input_spatial], window)):
     dims[place] = size
   return _array(lhs, dims)
 

@@ -10,7 +10,8 @@ from tilewright.hlo.parse_values import read_metadata
 from tilewright.hlo.sharding import DimSharding, NamedSharding, Sharding
 from tilewright.hlo.values import OpMetadata
 
-BRACKETED = re.compile(r"\[([0-9, ]*+)\]")
+BRACKETED = re.compile(r"\[((?:[0-9, ]|/\*(?s:.*?)\*/)*+)\]")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 DEVICES = re.compile(r"[0-9][0-9, ]*+")
 KINDS = ("replicated", "manual", "unknown", "unreduced")
 SUBGROUPS = ("replicated", "manual", "unreduced", "maximal")
@@ -21,7 +22,8 @@ def bracketed_ints(cursor: Cursor) -> tuple[int, ...]:
   match = cursor.match(BRACKETED)
   if not match:
     cursor.error(f"expected a list such as [2,4], found {cursor.found()}")
-  parts = [part.strip() for part in match[1].split(",")] if match[1].strip() else []
+  listed = COMMENT.sub("", match[1]) if "/" in match[1] else match[1]
+  parts = [part.strip() for part in listed.split(",")] if listed.strip() else []
   if not all(part.isdigit() for part in parts):
     cursor.error("expected integers between commas", match.start())
   return tuple(cursor.to_int(part, match.start()) for part in parts)
@@ -250,10 +252,13 @@ def _tile_assignment(cursor: Cursor) -> tuple[tuple[int, ...], tuple[int, ...] |
     match = cursor.match(DEVICES)
     if not match:
       cursor.error(f"expected device numbers, found {cursor.found()}")
-    parts = [part.strip() for part in match[0].rstrip(" ,").split(",")]
+    listed = match[0]
+    while listed.rstrip().endswith(",") and (match := cursor.match(DEVICES)):  # after a comment
+      listed += match[0]
+    parts = [part.strip() for part in listed.rstrip(" ,").split(",")]
     if not all(part.isdigit() for part in parts):
-      cursor.error("expected device numbers between commas", match.start())
-    devices = tuple(cursor.to_int(part, match.start()) for part in parts)
+      cursor.error("expected device numbers between commas", start)
+    devices = tuple(cursor.to_int(part, start) for part in parts)
     count = len(devices)
   if count != _product(dims):
     cursor.error(f"tiles {list(dims)} need {_product(dims)} devices, not {count}", start)

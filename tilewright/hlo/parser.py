@@ -110,7 +110,11 @@ class Parser:
     module.name, module.is_scheduled = "_", True
     computation = Computation("_", parent=module)
     scope: Scope = {}
-    computation.root = self._instruction(computation, scope)[0]
+    start = cursor.pos
+    is_named = self.shapes.try_shape() is None  # `f32[4] negate(%x)` is an instruction, too
+    cursor.pos = start
+    named = self._instruction(computation, scope)[0] if is_named else self._right_side("_", computation, scope)
+    computation.root = named
     if cursor.peek():
       cursor.error(f"expected the end of the text after a single instruction, found {cursor.found()}")
     parameters = [i for i in computation.instructions if i.opcode == "parameter"]

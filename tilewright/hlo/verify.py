@@ -16,7 +16,10 @@ from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.opcodes import ARITY, OPCODES
 from tilewright.hlo.shape import Shape
 from tilewright.hlo.verify_collectives import COLLECTIVE_RULES
+from tilewright.hlo.verify_indexing import INDEXING_RULES
+from tilewright.hlo.verify_linalg import LINALG_RULES
 from tilewright.hlo.verify_operands import OPERAND_RULES
+from tilewright.hlo.verify_pairs import PAIR_RULES
 
 Problems = Iterator[str]
 
@@ -67,6 +70,7 @@ def _module_problems(module: Module) -> Problems:
         yield f"two instructions are called %{instruction.name}"
       names.add(instruction.name)
     yield from _computation_problems(computation, module.is_scheduled)
+  yield from _fusion_problems(module)
   try:
     call_graph(module)
   except HloGraphError as error:
@@ -107,8 +111,23 @@ def _computation_problems(computation: Computation, scheduled: bool) -> Problems
   except HloGraphError as error:
     yield str(error)
     return
+  if computation.is_fusion:
+    for instruction in computation.instructions:
+      if instruction.is_dead and instruction is not computation.root:
+        yield f"%{instruction.name} of the fusion's computation %{computation.name} has no users"
   if scheduled and not is_ordered(computation.instructions):
     yield f"the schedule of {where} runs an instruction before something it depends on"
+
+
+def _fusion_problems(module: Module) -> Problems:
+  """The computation of a fusion belongs to it alone."""
+  fusions: dict[Computation, Instruction] = {}
+  for instruction in module.instructions():
+    if instruction.opcode == "fusion":
+      for computation in instruction.called_computations[:1]:
+        first = fusions.setdefault(computation, instruction)
+        if first is not instruction:
+          yield f"%{first.name} and %{instruction.name} are fusions of the same computation %{computation.name}"
 
 
 def _entry_problems(module: Module) -> Problems:
@@ -150,11 +169,13 @@ def _instruction_problems(instruction: Instruction) -> Problems:
   if arity is not None and len(instruction.operands) != arity:
     yield f"{opcode} takes {arity} operand(s), not {len(instruction.operands)}"
     return
+  yield from _sharding(instruction)
   rule = _RULES.get(opcode)
   if rule is not None:
     yield from rule(instruction)
-  for operand_rule in OPERAND_RULES.get(opcode, ()):
-    yield from operand_rule(instruction)
+  for table in (OPERAND_RULES, INDEXING_RULES, LINALG_RULES, PAIR_RULES):
+    for operand_rule in table.get(opcode, ()):
+      yield from operand_rule(instruction)
   if rule_for(opcode) is not None and opcode not in _OWN_SHAPE:
     try:
       wanted = infer_shape(opcode, instruction.operands, instruction.attrs)
@@ -163,6 +184,14 @@ def _instruction_problems(instruction: Instruction) -> Problems:
       return
     if not _fits(wanted, instruction.shape):
       yield f"{opcode} of these operands has the shape {wanted}, not {instruction.shape}"
+
+
+def _sharding(instruction: Instruction) -> Problems:
+  sharding, shape = instruction.sharding, instruction.shape
+  if sharding is not None and sharding.kind == "devices" and shape.is_array:
+    rank = len(sharding.tile_dims) - len(sharding.last_tile_dims) - sharding.replicate_on_last_tile_dim
+    if rank != shape.rank:
+      yield f"its sharding is for {rank} dimensions, and its shape is {shape}"
 
 
 def _fits(wanted: Shape, given: Shape) -> bool:

@@ -51,6 +51,8 @@ def group_problems(instruction: Instruction) -> Problems:
   if attrs.get("use_global_device_ids") and not attrs.get("channel_id"):
     yield "use_global_device_ids needs a channel_id"
   replica_groups = attrs.get("replica_groups")
+  if replica_groups is None and attrs.get("use_global_device_ids"):
+    yield "use_global_device_ids needs replica_groups that list the devices"
   if replica_groups is None or module is None:
     return
   if isinstance(replica_groups, IotaGroups) and math.prod(replica_groups.iota.reshape_dims) > MAX_DEVICES:
@@ -167,6 +169,8 @@ def _all_to_all(instruction: Instruction) -> Problems:
       yield f"dimension {axis} of {shape} cannot be cut into {size} parts"
     elif not shape.same_logical(instruction.shape):
       yield f"an all-to-all of {shape} gives {shape}, not {instruction.shape}"
+  elif any(not o.shape.same_logical(instruction.operands[0].shape) for o in instruction.operands):
+    yield f"operands of different shapes: {', '.join(str(o.shape) for o in instruction.operands)}"
   elif size and len(instruction.operands) != size:
     yield f"{len(instruction.operands)} operands for {size} devices that meet: one for each"
 

@@ -6,7 +6,7 @@ precision may meet, and layouts are not compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from tilewright.hlo.alias import is_in_place_permute
 from tilewright.hlo.dtypes import PRIMITIVE_TYPES
@@ -30,7 +30,7 @@ def _kinds(*kinds: str) -> Rule:
   return rule
 
 
-def _same_kind(a: Shape, b: Shape) -> bool:
+def same_kind(a: Shape, b: Shape) -> bool:
   return a.element_type == b.element_type or a.kind == b.kind == "float"
 
 
@@ -53,7 +53,7 @@ def _indices(first: int) -> Rule:
 
 def _update_type(instruction: Instruction) -> Problems:
   x, update = (o.shape for o in instruction.operands[:2])
-  if not _same_kind(x, update):
+  if not same_kind(x, update):
     yield f"the update is {update}, the array {x}: the types differ"
 
 
@@ -71,7 +71,7 @@ def _scalar_or_equal(*which: int) -> Rule:
 
 def _pad_value(instruction: Instruction) -> Problems:
   x, value = (o.shape for o in instruction.operands[:2])
-  if value.rank or not _same_kind(x, value):
+  if value.rank or not same_kind(x, value):
     yield f"the padding value is {value}, not a scalar of the type of {x}"
 
 
@@ -85,7 +85,7 @@ def _rng(instruction: Instruction) -> Problems:
   if len(instruction.operands) != 2:
     yield f"rng takes 2 operands, not {len(instruction.operands)}"
   kind = instruction.shape.kind
-  if any(o.shape.rank or not _same_kind(o.shape, instruction.shape) for o in instruction.operands):
+  if any(o.shape.rank or not same_kind(o.shape, instruction.shape) for o in instruction.operands):
     yield f"the parameters of {instruction.shape} are scalars of its type"
   if kind == "complex" or (instruction.attrs.get("distribution") == "rng_normal" and kind != "float"):
     yield f"{instruction.attrs.get('distribution')} does not give {instruction.shape.element_type}"
@@ -99,19 +99,30 @@ def _comparison_type(instruction: Instruction) -> Problems:
 
 
 def _start_values(instruction: Instruction) -> Problems:
-  """Reductions start from scalars, and their computation takes what they give it."""
+  """Reductions start from scalars, and their computation takes what they give it and returns the same."""
   count = len(instruction.operands) // 2
+  inputs = [o.shape for o in instruction.operands[:count]]
+  if any(s.dimensions != inputs[0].dimensions for s in inputs):
+    yield f"a reduction of arrays of different dimensions: {', '.join(map(str, inputs))}"
+  computation = instruction.attrs.get("to_apply")
+  if computation is not None:
+    made = computation.root.shape
+    parts = made.tuple_shapes if made.is_tuple else (made,)
+    sums = [p.shape for p in computation.parameters[:count]]
+    if len(parts) != len(sums) or any(not same_kind(a, b) or a.rank for a, b in zip(parts, sums)):
+      yield f"%{computation.name} returns {made}, and takes {', '.join(map(str, sums))}"
   for start in instruction.operands[count:]:
     if start.shape.is_array and start.shape.rank:
       yield f"a reduction starts from scalars, not from {start.shape}"
-  yield from _takes(instruction, [o.shape for o in instruction.operands])
+  yield from takes(instruction, "to_apply", [o.shape for o in instruction.operands])
 
 
-def _takes(instruction: Instruction, given: list[Shape]) -> Problems:
-  computation = instruction.attrs.get("to_apply")
+def takes(instruction: Instruction, attribute: str, given: Sequence[Shape]) -> Problems:
+  """The computation in an attribute takes scalars of the types of what it is given."""
+  computation = instruction.attrs.get(attribute)
   if computation is not None and len(computation.parameters) == len(given):
     for parameter, shape in zip(computation.parameters, given):
-      if parameter.shape.is_array and shape.is_array and not _same_kind(parameter.shape, shape):
+      if parameter.shape.is_array and shape.is_array and not same_kind(parameter.shape, shape):
         yield f"%{computation.name} takes {parameter.shape}, but gets elements of {shape}"
 
 
@@ -121,7 +132,7 @@ def _mapped(instruction: Instruction) -> Problems:
     yield f"%{computation.name} takes {len(computation.parameters)} parameter(s), not {len(instruction.operands)}"
   elif any(p.shape.rank for p in computation.parameters):
     yield f"%{computation.name} must work on scalars"
-  yield from _takes(instruction, [o.shape for o in instruction.operands])
+  yield from takes(instruction, "to_apply", [o.shape for o in instruction.operands])
 
 
 def _sorted(instruction: Instruction) -> Problems:
@@ -129,7 +140,7 @@ def _sorted(instruction: Instruction) -> Problems:
   result = computation.root.shape
   if result.element_type != "pred" or result.rank:
     yield f"the comparison %{computation.name} returns {result}, not pred[]"
-  yield from _takes(instruction, [o.shape for o in instruction.operands for _ in range(2)])
+  yield from takes(instruction, "to_apply", [o.shape for o in instruction.operands for _ in range(2)])
   first = instruction.operands[0].shape
   if any(o.shape.dimensions != first.dimensions for o in instruction.operands):
     yield "the operands of a sort have equal dimensions"
@@ -182,63 +193,6 @@ def _permuted(instruction: Instruction) -> Problems:
     yield f"a permute of {', '.join(map(str, given))} gives {wanted}, not {instruction.shape}"
 
 
-def _one_consumer(instruction: Instruction) -> Problems:
-  """A start has exactly one done."""
-  users = instruction.users
-  if len(users) != 1:
-    yield f"the {instruction.opcode} needs one consumer, its done, and has {len(users)}"
-
-
-def _copy_start(instruction: Instruction) -> Problems:
-  parts, (x,) = instruction.shape.tuple_shapes, instruction.operands
-  if len(parts) >= 2 and not (parts[0].compatible(x.shape) and parts[1].compatible(x.shape)):
-    yield f"a copy-start of {x.shape} gives ({x.shape}, {x.shape}, u32[]), not {instruction.shape}"
-
-
-def _async_start(instruction: Instruction) -> Problems:
-  called, shape = instruction.called_computations, instruction.shape
-  if len(called) != 1 or not shape.is_tuple or len(shape.tuple_shapes) < 2:
-    return
-  given, result = [o.shape for o in instruction.operands], shape.tuple_shapes[1]
-  wanted = [p.shape for p in called[0].parameters]
-  if len(given) != len(wanted) or not all(a.compatible(b) for a, b in zip(given, wanted)):
-    yield f"%{called[0].name} takes {', '.join(map(str, wanted))}, not {', '.join(map(str, given))}"
-  if not called[0].root.shape.compatible(result):
-    yield f"%{called[0].name} returns {called[0].root.shape}, not {result}"
-
-
-def _tokens(*which: int) -> Rule:
-  def rule(instruction: Instruction) -> Problems:
-    for number in which:
-      if -len(instruction.operands) <= number < len(instruction.operands):
-        shape = instruction.operands[number].shape
-        if not shape.is_token:
-          yield f"{instruction.opcode} waits for a token, not for {shape}"
-
-  return rule
-
-
-def _done_of(wrong: str) -> Rule:
-  def rule(instruction: Instruction) -> Problems:
-    if instruction.operands and instruction.operands[0].opcode == wrong:
-      yield f"its operand is a {wrong}"
-
-  return rule
-
-
-def _scattered(instruction: Instruction) -> Problems:
-  count = len(instruction.operands) // 2
-  indices, updates = instruction.operands[count].shape, instruction.operands[count + 1].shape
-  window, vector = instruction.attrs.get("update_window_dims", ()), instruction.attrs.get("index_vector_dim", 0)
-  along = [size for d, size in enumerate(indices.dimensions) if d != vector]
-  if indices.kind not in _INTEGERS:
-    yield f"indices are integers, not {indices}"
-  if updates.rank != len(window) + len(along):
-    yield f"updates of {indices} have rank {len(window) + len(along)}, not {updates.rank}"
-  elif [size for d, size in enumerate(updates.dimensions) if d not in window] != along:
-    yield f"the updates {updates} do not have the dimensions of the indices {indices}"
-
-
 def _features(instruction: Instruction) -> Problems:
   labels = instruction.attrs.get("dim_labels")
   if labels is None:
@@ -249,14 +203,10 @@ def _features(instruction: Instruction) -> Problems:
   taken, made = kernel.dimensions[labels.kernel_input_feature], kernel.dimensions[labels.kernel_output_feature]
   if features != taken * groups:
     yield f"{x} has {features} features, but {kernel} takes {taken} in each of {groups} group(s)"
-  if made % groups or made % batches or x.dimensions[labels.input_batch] % batches:
+  if groups > 1 and batches > 1:
+    yield f"there are {groups} feature groups and {batches} batch groups, but only one of the two may be above 1"
+  elif made % groups or made % batches or x.dimensions[labels.input_batch] % batches:
     yield f"{kernel} or {x} cannot be divided into {groups} feature and {batches} batch groups"
-
-
-def _square(instruction: Instruction) -> Problems:
-  dims = instruction.operands[0].shape.dimensions
-  if len(dims) < 2 or dims[-1] != dims[-2]:
-    yield f"{instruction.operands[0].shape} holds no square matrices"
 
 
 def _as_operand(instruction: Instruction) -> Problems:
@@ -266,19 +216,65 @@ def _as_operand(instruction: Instruction) -> Problems:
     yield f"{instruction.opcode} of {wanted} is {wanted}, not {instruction.shape}"
 
 
+def _clamped(instruction: Instruction) -> Problems:
+  low, x, high = (o.shape for o in instruction.operands)
+  if not (same_kind(low, x) and same_kind(high, x)):
+    yield f"clamp of {x} between {low} and {high}: the types differ"
+
+
+def _compared(instruction: Instruction) -> Problems:
+  a, b = (o.shape for o in instruction.operands)
+  if not same_kind(a, b):
+    yield f"compare of {a} and {b}: the types differ"
+
+
+def _aliased(instruction: Instruction) -> Problems:
+  """Outputs that share buffers with operands."""
+  for alias in instruction.attrs.get("output_to_operand_aliasing", ()):
+    try:
+      output, operand = instruction.shape.at(alias.output_index), instruction.operands[alias.operand]
+      shape = operand.shape.at(alias.operand_index)
+    except IndexError:
+      yield f"output_to_operand_aliasing names output {alias.output_index} or operand {alias.operand}, which do not exist"
+      continue
+    if not output.same_logical(shape):
+      yield f"output_to_operand_aliasing pairs {output} with {shape}"
+
+
+def _ragged(instruction: Instruction) -> Problems:
+  """ragged-all-to-all: (data, output, offsets and sizes of both sides)."""
+  shapes = [o.shape for o in instruction.operands]
+  if len(shapes) != 6:
+    yield f"ragged-all-to-all takes 6 operands, not {len(shapes)}"
+    return
+  if not shapes[1].compatible(instruction.shape):
+    yield f"a ragged-all-to-all into {shapes[1]} gives {shapes[1]}, not {instruction.shape}"
+  if any(s.dimensions != shapes[2].dimensions for s in shapes[3:]):
+    yield f"offsets and sizes have one shape, not {', '.join(map(str, shapes[2:]))}"
+
+
 def _top(instruction: Instruction) -> Problems:
   x, k = instruction.operands[0].shape, instruction.attrs.get("k", -1)
+  if not 0 <= k <= (x.dimensions[-1] if x.rank else -1):
+    yield f"the {k} largest of {x}"
   dims = (*x.dimensions[:-1], k)
   parts = instruction.shape.tuple_shapes
-  if len(parts) != 2 or any(p.dimensions != dims for p in parts):
+  if len(parts) != 2 or any(p.dimensions != dims for p in parts) or parts[1].element_type != "s32":
     yield f"a topk with k={k} of {x} gives two arrays of dimensions {list(dims)}, not {instruction.shape}"
 
 
 _FLOATING = _kinds("float", "complex")
 _REAL = _kinds("float")
 _NUMBERS = _kinds("signed", "unsigned", "float", "complex")
+_SIGNED = _kinds("signed", "float", "complex")
 _INTEGRAL = _kinds("signed", "unsigned")
 _LOGICAL = _kinds("signed", "unsigned", "pred")
+
+
+def _parts_of_complex(instruction: Instruction) -> Problems:
+  shapes = [o.shape for o in instruction.operands]
+  if any(s.element_type not in ("f32", "f64") or s.element_type != shapes[0].element_type for s in shapes):
+    yield f"complex of {', '.join(map(str, shapes))}: both are f32 or both f64"
 
 
 def _word(attribute: str, *known: str) -> Rule:
@@ -299,7 +295,8 @@ def _fed(instruction: Instruction) -> Problems:
 
 
 OPERAND_RULES: dict[str, tuple[Rule, ...]] = {
-  "negate": (_NUMBERS,),
+  **dict.fromkeys(("negate", "subtract", "divide", "remainder", "power"), (_NUMBERS,)),
+  **dict.fromkeys(("abs", "sign"), (_SIGNED,)),
   **dict.fromkeys(
     ("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "sine", "cosine", "tan", "tanh"),
     (_FLOATING,),
@@ -312,20 +309,22 @@ OPERAND_RULES: dict[str, tuple[Rule, ...]] = {
   **dict.fromkeys(
     ("popcnt", "count-leading-zeros", "shift-left", "shift-right-logical", "shift-right-arithmetic"), (_INTEGRAL,)
   ),
-  "complex": (_REAL,),
+  "complex": (_parts_of_complex,),
   "iota": (lambda i: iter(["iota gives numbers, not pred"] if i.shape.kind == "pred" else []),),
   "dynamic-slice": (_indices(1),),
   "dynamic-update-slice": (_indices(2), _update_type),
   "select": (_scalar_or_equal(0),),
-  "clamp": (_scalar_or_equal(0, 2),),
+  "clamp": (_scalar_or_equal(0, 2), _clamped),
   "pad": (_pad_value,),
   "conditional": (_branch_index,),
   "rng": (_rng, _word("distribution", "rng_uniform", "rng_normal")),
   "rng-bit-generator": (_word("algorithm", "rng_default", "rng_three_fry", "rng_philox"),),
   "fft": (_word("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),),
-  "fusion": (_word("kind", "kLoop", "kInput", "kOutput", "kCustom"),),
+  "fusion": (_word("kind", "kLoop", "kInput", "kOutput", "kCustom"), _aliased),
+  "custom-call": (_aliased,),
+  "ragged-all-to-all": (_ragged,),
   "triangular-solve": (_word("transpose_a", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),),
-  "compare": (_comparison_type,),
+  "compare": (_comparison_type, _compared),
   "reduce": (_start_values,),
   "reduce-window": (_start_values,),
   "map": (_mapped,),
@@ -334,18 +333,8 @@ OPERAND_RULES: dict[str, tuple[Rule, ...]] = {
   "bitcast-convert": (_bitcast_convert,),
   "reverse": (_once("dimensions"),),
   "collective-permute": (_permuted,),
-  **dict.fromkeys(("all-reduce-start", "all-gather-start", "collective-permute-start"), (_one_consumer,)),
-  "copy-start": (_copy_start, _one_consumer),
-  "async-start": (_async_start, _one_consumer),
-  "infeed": (_tokens(0), _fed),
-  "outfeed": (_tokens(-1),),
-  "send": (_tokens(1),),
-  "recv": (_tokens(0),),
-  "recv-done": (_done_of("send"),),
-  "send-done": (_done_of("recv"),),
-  "scatter": (_scattered,),
+  "infeed": (_fed,),
   "convolution": (_features,),
-  "cholesky": (_square,),
   "opt-barrier": (_as_operand,),
   "topk": (_top,),
 }

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from tilewright.hlo.builder import Builder
 from tilewright.hlo.ir import Instruction, Module
+from tilewright.hlo.passes.dce import remove_dead
+from tilewright.hlo.passes.effects import Effects
 
 
 def builder_at(instruction: Instruction) -> Builder:
@@ -19,6 +21,7 @@ def loop(
   """What a function makes of operands, as a fusion."""
   inner = Builder(f"block_scaling_{function.__name__}")
   computation = inner.finish(function(inner, *(inner.parameter(operand.shape) for operand in operands)))
+  remove_dead(computation, Effects())  # XLA compiles no fusion that holds any
   module.add_computation(computation)
   return b.op("fusion", operands, computation.root.shape, kind="kLoop", calls=computation)
 
