@@ -347,6 +347,88 @@ def test_explanations(tmp_path: pathlib.Path, capsys):
   assert "became kernels" in (tmp_path / "page.html").read_text()
 
 
+def taken(acceleration):
+  return [d for r in acceleration.reports for d in r.taken]
+
+
+def test_the_innermost_block_decides():
+  with tilewright.accelerate() as outer:
+    with tilewright.accelerate(exact=True) as inner:
+      jax.jit(lambda x: jax.nn.softmax(x))(X)
+    assert not taken(outer) and not taken(inner) and "exact=True" in inner.explain()
+    jax.jit(lambda x: jax.nn.softmax(x) + 1)(X)
+  assert taken(outer)
+
+
+def test_a_decorator_decides_for_its_function():
+  @tilewright.accelerate(exact=True)
+  def f(x):
+    return jax.nn.softmax(x)
+
+  with tilewright.accelerate() as outer:
+    f(X)
+    jax.jit(lambda x: jnp.tanh(f(x)))(X)
+  assert not taken(f.acceleration)
+  assert taken(outer) and not any("exponential" in d.ops for d in taken(outer))
+  f.acceleration.undo()
+
+
+def test_only_the_decorated_function_is_accelerated_whatever_others_are_called():
+  @tilewright.accelerate
+  @jax.jit
+  def f(x):
+    return jax.nn.softmax(x)
+
+  def half(x):  # ends in an f
+    return jnp.tanh(x)
+
+  jax.jit(half)(X)
+  assert not f.acceleration.reports
+  f(X)
+  assert taken(f.acceleration)
+  f.acceleration.undo()
+
+
+def test_a_block_may_be_entered_again():
+  acceleration = tilewright.accelerate()
+  acceleration.undo()
+  with acceleration:
+    assert acceleration.active
+    jax.jit(lambda x: jax.nn.softmax(x))(X)
+  assert taken(acceleration) and not acceleration.active
+
+
+def test_no_compile_time_is_no_kernel():
+  with tilewright.accelerate(compile_seconds=0) as acceleration:
+    jax.jit(lambda x: jax.nn.softmax(x))(X)
+  assert "0 s of compile time are used up" in acceleration.explain()
+
+
+def test_a_method_that_cannot_be_compiled_as_a_whole_says_what_to_do():
+  class Model:
+    scale = 2.0
+
+    @tilewright.accelerate
+    def __call__(self, x):
+      return jax.nn.softmax(x * self.scale)
+
+  with pytest.raises(tilewright.errors.KernelTypeError, match=r"argument 0 is a Model.*static_argnums"):
+    Model()(X)
+  Model.__call__.acceleration.undo()
+
+
+def test_the_page_of_a_program_that_never_ends_acceleration_is_written_at_its_end(tmp_path):
+  program = f"""
+import jax, jax.numpy as jnp, tilewright
+tilewright.accelerate(explain={str(tmp_path / "page.html")!r}, platforms=("cpu", "cuda"))
+jax.jit(lambda x: jax.nn.softmax(x))(jnp.ones((512, 512)))
+"""
+  subprocess.run([sys.executable, "-c", program], check=True)
+  assert "became kernels" in (tmp_path / "page.html").read_text()
+  with pytest.raises(tilewright.errors.KernelTypeError, match="no directory"):
+    tilewright.accelerate(explain=tmp_path / "none" / "page.html")
+
+
 @pytest.mark.parametrize("arguments", [{"exact": 1}, {"measure": "yes"}, {"explain": 3}, {"compile_seconds": -1}])
 def test_wrong_arguments(arguments):
   with pytest.raises(tilewright.errors.KernelTypeError, match=next(iter(arguments))):
@@ -443,3 +525,28 @@ print([r.from_disk for r in a.reports if r.taken], float(y.sum()))
     for _ in range(2)
   ]
   assert runs[0].startswith("[False] 4096") and runs[1].startswith("[True] 4096"), runs
+
+
+def test_programs_of_one_name_that_are_compiled_at_once_each_find_their_kernels(tmp_path):
+  """As in several threads: all of them are decided before the first executable is written to disk."""
+  program = f"""
+import jax, jax.numpy as jnp, tilewright
+from tilewright.runtime import _jax
+jax.config.update("jax_compilation_cache_dir", {str(tmp_path / "jax")!r})
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+x, later = jnp.ones((1024, 1024)), []
+with tilewright.accelerate(platforms=("cpu", "cuda")) as a:
+  put = _jax.compilation_cache.put_executable_and_time
+  _jax.compilation_cache.put_executable_and_time = lambda *args, **kwargs: later.append((args, kwargs))
+  for k in (1.5, 2.5):
+    print(jax.jit(lambda x: jax.nn.softmax(x * k))(x).sum(), end=" ")
+  for args, kwargs in later:
+    put(*args, **kwargs)
+print([r.from_disk for r in a.reports if r.taken and "lambda" in r.module])
+"""
+  env = os.environ | {"TILEWRIGHT_CACHE_DIR": str(tmp_path / "ours")}
+  run = lambda: subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env, check=True)
+  first, second = run().stdout.splitlines()[0], run().stdout.splitlines()[0]
+  assert first == "1024.0 1024.0 [False, False]"
+  assert second == "1024.0 1024.0 [True, True]"

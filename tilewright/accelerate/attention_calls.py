@@ -160,10 +160,17 @@ class Rewrite:
     return operand_place(m.dp, 1 - side, False)
 
   def _home(self, node: Node) -> Instruction:
-    found = self.view.home.get(node)
-    if found is None:
-      raise Refused("a product of it is fused with other operations")
-    return found
+    return self.view.home[self._seen(node)]
+
+  def _seen(self, node: Node) -> Node:
+    """A value as an instruction has it: itself, or moved by the fusion in which it is computed."""
+    left = [node]
+    while left:
+      here = left.pop()
+      if here in self.view.home:
+        return here
+      left += [u for u in self.users[here] if u.opcode in ("reshape", "transpose")]
+    raise Refused("a product of it is fused with other operations")
 
   def _check_dead(self, scores: Instruction, homes: Sequence[Instruction]) -> None:
     """That nothing else uses the scores, or what is computed of them."""
@@ -240,17 +247,23 @@ class Rewrite:
 
   def _put(self, use: ScoreProduct, value: Instruction, replaced: dict[Instruction, Instruction]) -> None:
     """A result (batch, length, depth), row-major, in place of a product."""
-    home, place = self._home(use.dot), result_place(use)
+    place, seen = result_place(use), self._seen(use.dot)
+    home = self.view.home[seen]
     shape, computation = home.shape, home.parent
     assert computation is not None
     if value.shape.element_type != shape.element_type:
       wide = Shape.array(shape.element_type, value.shape.dimensions)
       value = computation.insert(Instruction("convert", "convert", wide, (value,)), before=home)
-    minor_last = physical_order(shape)
-    if [d for d in place.order if shape.dimensions[d] != 1] != [d for d in minor_last if shape.dimensions[d] != 1]:
-      plain = _bitcast(value, Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in place.order)), home)
-      physical = Shape.array(shape.element_type, tuple(shape.dimensions[d] for d in minor_last))
-      value = _transposed(plain, physical, tuple(place.order.index(d) for d in minor_last), home)
+    chain = [seen]
+    while chain[-1] is not use.dot:
+      chain.append(chain[-1].operands[0])
+    found = axes.analyse(Graph(tuple(reversed(chain)), (), ()), {use.dot})
+    now = [a for d in place.order for a in found.dim(use.dot, d)]
+    wanted = [a for d in physical_order(shape) for a in found.dim(seen, d)]
+    if now != wanted:
+      plain = _bitcast(value, Shape.array(shape.element_type, tuple(a.size for a in now)), home)
+      physical = Shape.array(shape.element_type, tuple(a.size for a in wanted))
+      value = _transposed(plain, physical, tuple(now.index(a) for a in wanted), home)
     replace(home, None, in_layout_of(_bitcast(value, unsettled(shape), home), shape, home), replaced)
 
 

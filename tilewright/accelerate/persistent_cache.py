@@ -6,7 +6,8 @@ each executable that has kernels, a record under the same key has the names of t
     compile  ->  pass decides (by the module's name)  ->  JAX writes the executable under a key  ->  we write the record
     a later process: JAX asks for the key  ->  we read the record, load the code  ->  JAX reads the executable
 
-A record whose code is gone makes JAX compile the program anew.
+Several programs may have one name, also at the same time in several threads: the record of an executable is the one whose code it
+calls. A record whose code is gone makes JAX compile the program anew.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import dataclasses
 import functools
 import json
 import threading
-from collections import OrderedDict
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tilewright.accelerate.report import ModuleReport
@@ -25,18 +26,17 @@ if TYPE_CHECKING:
   from tilewright.accelerate.session import Acceleration
 
 _KIND = "accelerate"
+_NAMED = 16  # characters of the key of a kernel's code that the name in an executable has at least
 _lock = threading.Lock()
 _sessions: list[Acceleration] = []
-_waiting: OrderedDict[str, tuple[ModuleReport, list[str]]] = OrderedDict()  # by the module's name
+_waiting: deque[tuple[ModuleReport, list[str]]] = deque(maxlen=64)  # decided, and not on disk
 _held: list[Any] = []  # code of executables from disk
 
 
 def remember(session: Acceleration, report: ModuleReport, keys: list[str]) -> None:
   """A module was decided; its executable may be written to disk soon."""
   with _lock:
-    _waiting[report.module] = (report, keys)
-    while len(_waiting) > 64:
-      _waiting.popitem(last=False)
+    _waiting.append((report, keys))
 
 
 def forget(session: Acceleration) -> None:
@@ -56,16 +56,15 @@ def _watch_cache() -> None:
   put, get = _jax.compilation_cache.put_executable_and_time, _jax.compilation_cache.get_executable_and_time
 
   @functools.wraps(put)
-  def put_with_record(cache_key: str, module_name: str, *args: Any, **kwargs: Any) -> Any:
-    with _lock:
-      found = _waiting.pop(module_name, None)
-    if found is not None and found[1]:
+  def put_with_record(cache_key: str, module_name: str, executable: Any, *args: Any, **kwargs: Any) -> Any:
+    found = _decided_of(module_name, executable)
+    if found is not None:
       report, keys = found
       if not all(keys):
         return None  # code that no other process can find
       record = {"platform": report.platform, "keys": keys, "report": report.to_json()}
       cache.put(_KIND, _name(cache_key), json.dumps(record).encode())
-    return put(cache_key, module_name, *args, **kwargs)
+    return put(cache_key, module_name, executable, *args, **kwargs)
 
   @functools.wraps(get)
   def get_with_code(cache_key: str, *args: Any, **kwargs: Any) -> Any:
@@ -79,6 +78,23 @@ def _watch_cache() -> None:
 
   _jax.compilation_cache.put_executable_and_time = put_with_record
   _jax.compilation_cache.get_executable_and_time = get_with_code
+
+
+def _decided_of(module_name: str, executable: Any) -> tuple[ModuleReport, list[str]] | None:
+  """What was decided about the module of an executable, if that has kernels."""
+  with _lock:
+    candidates = [found for found in _waiting if found[0].module == module_name and found[1]]
+  if not candidates:
+    return None
+  text = "\n".join(module.to_string() for module in executable.hlo_modules())
+  fitting = [found for found in candidates if all(key[:_NAMED] in text for key in found[1])]
+  if not fitting:
+    return None
+  chosen = max(fitting, key=lambda found: len(set(found[1])))
+  with _lock:
+    if chosen in _waiting:
+      _waiting.remove(chosen)
+  return chosen
 
 
 def _name(cache_key: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -47,6 +48,14 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Surroundings:
+  """What other accelerations that are in force leave to one of them: nothing at all, or no functions with one of these names."""
+
+  is_shadowed: bool = False
+  others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Accelerate(Pass):
   """Puts kernels in place of regions of the module that are faster as one tiled kernel."""
 
@@ -56,6 +65,7 @@ class Accelerate(Pass):
   decided: Callable[[ModuleReport, list[str], Module], None] = field(
     default=lambda report, keys, module: None, repr=False, compare=False
   )
+  surroundings: Callable[[], Surroundings] = field(default=Surroundings, repr=False, compare=False)
 
   def run(self, module: Module) -> bool:
     started = time.perf_counter()
@@ -73,6 +83,7 @@ class _Run:
 
   def __init__(self, own: Accelerate, module: Module):
     self.own, self.module, self.options = own, module, own.options
+    self.surroundings = own.surroundings()
     platform = {"gpu": "cuda", "": "cpu"}.get(compiled_platform(), compiled_platform())
     self.machine = tiles.host() if platform == "cpu" else tiles.gpu(132, adds_rows=own.options.measure)
     self.platform = platform
@@ -83,7 +94,9 @@ class _Run:
     self.replaced: dict[Instruction, Instruction] = {}
 
   def all(self) -> bool:
-    if self.platform not in self.own.options.platforms:
+    if self.platform not in self.own.options.platforms or self.surroundings.is_shadowed:
+      return False
+    if any(_is_of(self.module, other) for other in self.surroundings.others):
       return False
     token = graph.layouts_are_settled.set(self.platform == "cpu" or _has_final_layouts(self.module))
     try:
@@ -131,7 +144,7 @@ class _Run:
     """Products of a few rows with quantised weights, as kernels that read the weights as they are kept."""
     if self.platform not in PLATFORMS["scaled dot"]:
       return False
-    if self.options.marker and not self.module.name.endswith(self.options.marker):
+    if self.options.marker and not _is_of(self.module, self.options.marker):
       return False
     if not any(s.bits <= 8 for s in _types(self.module)):
       return False
@@ -207,7 +220,7 @@ class _Run:
       assert found.predicted is not None and found.speedup is not None
       if found.predicted[0] < _MIN_CALL_SECONDS or found.speedup < _MARGIN:
         raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")
-      if self.compiling > self.options.compile_seconds:
+      if self.compiling >= self.options.compile_seconds:
         raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
       begun = time.perf_counter()
       try:
@@ -226,10 +239,9 @@ class _Run:
 
   def _wanted(self, instruction: Instruction) -> bool:
     marker = self.options.marker
-    if not marker or self.module.name.endswith(marker):
-      return True
-    names = [instruction.metadata, *(c.root.metadata for c in instruction.called_computations if c.is_fusion)]
-    return any(m is not None and f"({marker})" in m.op_name for m in names)
+    if marker:
+      return _is_of(self.module, marker) or _computes(instruction, marker)
+    return not any(_computes(instruction, other) for other in self.surroundings.others)
 
   def _leave(self, left: LeftToXla) -> None:
     predicted = (left.xla_seconds, left.kernel_seconds) if left.kernel_seconds else None
@@ -269,7 +281,7 @@ class _Run:
     return True
 
   def _compiled(self, plan: RegionPlan, name: str, reused: tuple[tuple[int, int], ...]) -> Any:
-    if self.compiling > self.options.compile_seconds:
+    if self.compiling >= self.options.compile_seconds:
       raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")
     begun = time.perf_counter()
     try:
@@ -281,6 +293,18 @@ class _Run:
       raise Refused(f"it does not compile ({type(e).__name__}: {e})") from e
     finally:
       self.compiling += time.perf_counter() - begun
+
+
+def _is_of(module: Module, function: str) -> bool:
+  """Whether a module is the program of a function: `jit_f`, as JAX names it."""
+  _, _, name = module.name.partition("_")
+  return name.rstrip("_") == re.sub(r"[^\w.-]", "_", function).rstrip("_")
+
+
+def _computes(instruction: Instruction, function: str) -> bool:
+  """Whether an instruction is part of a function that is called in a program."""
+  names = [instruction.metadata, *(c.root.metadata for c in instruction.called_computations if c.is_fusion)]
+  return any(m is not None and f"({function})" in m.op_name for m in names)
 
 
 def _has_final_layouts(module: Module) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import dataclasses
 import functools
 import itertools
 import os
@@ -11,17 +13,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from tilewright import errors
 from tilewright.accelerate import persistent_cache, tiles
 from tilewright.accelerate.calls import Codes
-from tilewright.accelerate.program import Accelerate, Options
+from tilewright.accelerate.program import Accelerate, Options, Surroundings
 from tilewright.accelerate.report import ModuleReport
 from tilewright.hlo import Hook, Module, install
 from tilewright.target.llvm.identity import code_version
 
 _SOURCES = ("accelerate", "hlo", "layout", "ops", "pallas", "target")
 _numbers = itertools.count(1)
+_in_force: list[Acceleration] = []  # in the order in which they began
+_lock = threading.Lock()
 
 
 class Acceleration:
@@ -37,14 +42,26 @@ class Acceleration:
     self._explain = explain
     self._codes = Codes()
     self._lock = threading.Lock()
+    self._hook: Hook | None = None
+    self._begin()
+
+  def _begin(self) -> None:
     persistent_cache.watch(self)
-    self._hook: Hook | None = install(
-      [Accelerate(options, self._codes, self._decided)],
+    with _lock:
+      _in_force.append(self)
+    if self._page is not None:
+      atexit.register(self.undo)  # for the page, if nobody ends it before
+    self._hook = install(
+      [Accelerate(self.options, self._codes, self._decided, self._surroundings)],
       stage="pre_scheduler",
       platforms=("cpu", "cuda"),
-      fingerprint=_fingerprint(options),
+      fingerprint=_fingerprint(self.options),
       time_limit=None,
     )
+
+  @property
+  def _page(self) -> str | os.PathLike[str] | None:
+    return None if isinstance(self._explain, bool) else self._explain
 
   @property
   def active(self) -> bool:
@@ -56,10 +73,15 @@ class Acceleration:
     if hook is not None:
       hook.uninstall()
       persistent_cache.forget(self)
-      if self._explain and self._explain is not True:
-        self.write_html(self._explain)
+      with _lock:
+        _in_force.remove(self)
+      if self._page is not None:
+        atexit.unregister(self.undo)
+        self.write_html(self._page)
 
   def __enter__(self) -> Acceleration:
+    if not self.active:
+      self._begin()
     return self
 
   def __exit__(self, *exc: object) -> None:
@@ -89,6 +111,16 @@ class Acceleration:
     if self._explain is True and report.decisions:
       print(report.text() if report.is_telling else report.title(), flush=True)
 
+  def _surroundings(self) -> Surroundings:
+    """The innermost `with` statement decides, and a decorator for its function."""
+    with _lock:
+      inner = _in_force[_in_force.index(self) + 1 :] if self in _in_force else []
+      others = tuple(a.options.marker for a in _in_force if a is not self and a.options.marker)
+    if self.options.marker:
+      same = any(a.options.marker == self.options.marker for a in inner)
+      return Surroundings(same)
+    return Surroundings(any(not a.options.marker for a in inner), others)
+
   def _decided(self, report: ModuleReport, keys: list[str], module: Module) -> None:
     persistent_cache.remember(self, report, keys)
     self.add(report, module)
@@ -115,7 +147,7 @@ def accelerate(
   Args:
     f: a function, if this is a decorator.
     explain: True to print for each program what became a kernel and what did not, and why; a path to write that as a page when
-      the `with` statement ends.
+      the `with` statement ends, or the process.
     exact: take only regions whose kernels give the same bits as XLA.
     measure: time each kernel against XLA while the program is compiled, and leave what is slower to XLA.
     compile_seconds: how long to compile kernels for one program at most; what is left then stays with XLA.
@@ -130,6 +162,8 @@ def accelerate(
     raise errors.KernelTypeError(f"accelerate: explain must be a bool or the path of a page to write, got {explain!r}.")
   if isinstance(compile_seconds, bool) or not isinstance(compile_seconds, int | float) or compile_seconds < 0:
     raise errors.KernelTypeError(f"accelerate: compile_seconds must be a number from 0 on, got {compile_seconds!r}.")
+  if not isinstance(explain, bool) and not pathlib.Path(explain).absolute().parent.is_dir():
+    raise errors.KernelTypeError(f"accelerate: explain={os.fspath(explain)!r} is in no directory that exists.")
   if isinstance(platforms, str) or not set(platforms) <= {"cpu", "cuda"}:
     raise errors.KernelTypeError(f"accelerate: platforms must be some of ('cpu', 'cuda'), got {platforms!r}.")
   options = Options(exact, measure, float(compile_seconds), platforms=tuple(platforms))
@@ -140,8 +174,6 @@ def accelerated(
   f: Callable[..., Any], options: Options, explain: bool | str | os.PathLike[str] = False
 ) -> Callable[..., Any]:
   """A function whose computations are accelerated, wherever it is called. It is jitted, unless it is already."""
-  import dataclasses
-
   if hasattr(f, "lower"):  # jitted, with options of its own
     marker = getattr(f, "__name__", "f")
     jitted = f
@@ -158,8 +190,30 @@ def accelerated(
 
   @functools.wraps(f)
   def wrapper(*args: Any, **kwargs: Any) -> Any:
-    return jitted(*args, **kwargs)
+    try:
+      return jitted(*args, **kwargs)
+    except TypeError as e:
+      if jitted is f:
+        raise
+      _check_arguments(getattr(f, "__qualname__", marker), args, kwargs, e)
+      raise
 
   wrapper.acceleration = own  # type: ignore[attr-defined]
-  wrapper.lower = jitted.lower  # type: ignore[attr-defined]
+  for name in ("lower", "trace", "eval_shape", "clear_cache"):
+    if hasattr(jitted, name):
+      setattr(wrapper, name, getattr(jitted, name))
   return wrapper
+
+
+def _check_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], cause: TypeError) -> None:
+  """An error that says which argument cannot be part of a program, if it is one."""
+  for path, leaf in jax.tree_util.tree_leaves_with_path((args, kwargs)):
+    is_array = isinstance(leaf, jax.Array | np.ndarray | np.generic | bool | int | float | complex)
+    if not is_array and not hasattr(leaf, "__jax_array__"):
+      place = getattr(path[1], "idx", getattr(path[1], "key", ""))
+      which = f"argument {place}" if isinstance(place, int) else f"argument {place!r}"
+      raise errors.KernelTypeError(
+        f"accelerate: {name} is compiled as a whole, and its {which} is a {type(leaf).__name__}, no array or tree of arrays. Jit it "
+        "yourself with that argument static, and decorate the result: @tilewright.accelerate above "
+        "@functools.partial(jax.jit, static_argnums=0); or accelerate what calls it."
+      ) from cause
