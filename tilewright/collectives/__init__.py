@@ -27,6 +27,7 @@ from tilewright.collectives.fused import (
   moe,
   ring_attention,
 )
+from tilewright.collectives import vmapped as _vmapped  # noqa: F401 - registers the rules of vmap
 from tilewright.runtime import plugins as _plugins
 
 _plugins.register("native_collectives", "tilewright.collectives.hlo_kernels")

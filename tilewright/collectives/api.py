@@ -38,6 +38,8 @@ def spec_of(what: str, kind: str, axis_name: Any, axis_index_groups: Any, **more
 def _check_op(what: str, op: str, x: Any) -> None:
   if op not in OPS:
     raise errors.CollectiveError(f"collectives.{what}: op: expected one of {sorted(OPS)}, got {op!r}.")
+  if jnp.issubdtype(x.dtype, jax.dtypes.extended):
+    raise errors.CollectiveError(f"collectives.{what}: {x.dtype} has no {op!r}; such values can be gathered and sent, not combined.")
   if op in ("and", "or") and not (jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_):
     raise errors.CollectiveError(f"collectives.{what}: op {op!r} is for integers and bools, got {x.dtype}.")
   if jnp.issubdtype(x.dtype, jnp.complexfloating) and op != "sum":
@@ -67,7 +69,7 @@ def all_reduce(
   """Combine arrays over the devices along axes of the mesh, as `jax.lax.psum`, `pmax` and `pmin` do.
 
   Args:
-    x: an array, or a tree of arrays.
+    x: an array, or a tree of arrays. A number of Python's stays one: `all_reduce(1, axis_name)` counts the devices.
     axis_name: an axis of the mesh, or several.
     op: "sum", "max", "min", or, for integers and bools, "and" and "or". Floats of less than 32 bits are added in float32.
     axis_index_groups: a split of the indices along the axes into groups, of any sizes.
@@ -82,11 +84,13 @@ def all_reduce(
     )
 
   def one(x: Any) -> Any:
-    x = _ready(x, op)
+    number, x = x, _ready(x, op)
     _check_op("all_reduce", op, x)
     spec = spec_of("all_reduce", "all_reduce", axis_name, axis_index_groups, op=op)
+    if isinstance(number, bool | int | float | complex) and (axis_index_groups is None or op != "sum"):
+      return number * spec.members if op == "sum" else number
     chosen = cost.choose(x.size * max(1, x.dtype.itemsize), spec.members) if algorithm == "auto" else algorithm
-    return bind(x, spec.like("all_reduce", algorithm=chosen)) if x.size else x
+    return bind(x, spec.like("all_reduce", algorithm=chosen))
 
   return jax.tree.map(one, x)
 
@@ -113,7 +117,7 @@ def all_gather(
     x = _ready(x)
     spec = spec_of("all_gather", "gather", axis_name, axis_index_groups)
     at = _axis("all_gather", "axis", axis, x.ndim + (not tiled))
-    out = bind(x, spec) if x.size else jnp.zeros((spec.members, *x.shape), x.dtype)
+    out = bind(x, spec) if x.size else jnp.broadcast_to(x, (spec.members, *x.shape))
     out = jnp.moveaxis(out, 0, at)
     return out.reshape(*x.shape[:at], spec.members * x.shape[at], *x.shape[at + 1 :]) if tiled else out
 

@@ -147,9 +147,14 @@ def _transpose(ct: Any, x: Any, w: Any, *, spec: Spec) -> list[Any]:
   return [found, None] if is_x else [None, found]
 
 
-def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
+def _batch(axis_data: Any, args: Any, dims: Any, *, spec: Spec) -> Any:
   """Matrices of which only one differs are one product: x below each other, w beside each other."""
   (x, w), (dx, dw) = args, dims
+  if axis_data.name in spec.axes:  # members here and on other devices: a product, and what `vmapped` makes of the collective
+    one = functools.partial(_apart, spec=spec)
+    return jax.vmap(one, dims, axis_name=axis_data.name, axis_size=axis_data.size)(x, w), 0
+  if dx is None and dw is None:  # requested only because the axis has a name
+    return bind(x, w, spec), None
   if dx is not None and dw is not None:
     return lax.map(lambda xw: bind(xw[0], xw[1], spec), (jnp.moveaxis(x, dx, 0), jnp.moveaxis(w, dw, 0))), 0
   if dw is not None:
@@ -170,7 +175,7 @@ def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
 
 _jax.ad.primitive_jvps[fused_p] = _jvp
 _jax.ad.primitive_transposes[fused_p] = _transpose
-_jax.batching.primitive_batchers[fused_p] = _batch
+_jax.batching.fancy_primitive_batchers[fused_p] = _batch
 
 
 # --- lowering ----------------------------------------------------------------------------------------------------
@@ -180,6 +185,17 @@ def _dot(a: Any, b: Any) -> Any:
   precise = lax.Precision.HIGHEST if a.dtype == jnp.float32 else None
   acc = wide(a.dtype, "sum") if jnp.issubdtype(a.dtype, jnp.floating) else a.dtype
   return jnp.dot(a, b, preferred_element_type=acc, precision=precise)
+
+
+def _apart(x: Any, w: Any, *, spec: Spec) -> Any:
+  """The product and the collective, one after the other: where there is no memory of others, and along an axis of a vmap."""
+  if spec.kind == "all_gather_matmul":
+    return _dot(primitives.bind(x, spec.like("gather")).reshape(-1, x.shape[1]), w).astype(x.dtype)
+  product = _dot(x, w)
+  if spec.kind == "matmul_all_reduce":
+    return primitives.bind(product, spec.like("all_reduce")).astype(x.dtype)
+  parts = product.reshape(spec.members, -1, *product.shape[1:])
+  return primitives.bind(parts, spec.like("scatter")).astype(x.dtype)
 
 
 def _as_kernel(x: Any, w: Any, *, spec: Spec, parts: int) -> Any:
@@ -234,18 +250,8 @@ def _set(ref: Any, value: Any) -> None:
   ref[...] = value
 
 
-def _by_xla(x: Any, w: Any, *, spec: Spec) -> Any:
-  groups = None if spec.groups is None else [list(g) for g in spec.groups]
-  axes = spec.axes if len(spec.axes) > 1 else spec.axes[0]
-  if spec.kind == "all_gather_matmul":
-    return lax.all_gather(x, axes, axis_index_groups=groups, tiled=True) @ w
-  if spec.kind == "matmul_reduce_scatter":
-    return lax.psum_scatter(x @ w, axes, axis_index_groups=groups, tiled=True)
-  return lax.psum(x @ w, axes, axis_index_groups=groups)
-
-
 _lower_kernel = primitives.kernel_rules(_as_kernel)
-_lower_xla = _jax.mlir.lower_fun(without_vma(_by_xla), multiple_results=False)
+_lower_xla = _jax.mlir.lower_fun(without_vma(_apart), multiple_results=False)
 
 
 def _lower(ctx: Any, x: Any, w: Any, *, spec: Spec) -> Any:
@@ -355,15 +361,16 @@ def ring_attention(
   me = lax.axis_index(axis_name)
   batch, length, heads, d = q.shape
   kv_heads = k.shape[2]
-  grouped = q.astype(jnp.float32).reshape(batch, length, kv_heads, heads // kv_heads, d)
+  acc = wide(q.dtype, "sum")
+  grouped = q.astype(acc).reshape(batch, length, kv_heads, heads // kv_heads, d)
   scale = d**-0.5 if scale is None else scale
   shape = (batch, kv_heads, heads // kv_heads, length)
-  best, total = jnp.full(shape, -jnp.inf), jnp.zeros(shape)
-  out = jnp.zeros((*shape, d))
+  best, total = jnp.full(shape, -jnp.inf, acc), jnp.zeros(shape, acc)
+  out = jnp.zeros((*shape, d), acc)
   right = [(i, (i + 1) % n) for i in range(n)]
   for step in range(n):
-    owner = lax.rem(me - step + n, n)
-    scores = jnp.einsum("bqhgd,bkhd->bhgqk", grouped, k.astype(jnp.float32), precision="highest") * scale
+    owner = (me - step) % n
+    scores = jnp.einsum("bqhgd,bkhd->bhgqk", grouped, k.astype(acc), precision="highest") * scale
     if causal:
       queries = me * length + jnp.arange(length)
       keys = owner * k.shape[1] + jnp.arange(k.shape[1])
@@ -373,7 +380,7 @@ def ring_attention(
     weights = jnp.exp(scores - finite[..., None])
     keep = jnp.exp(jnp.where(jnp.isneginf(best), -jnp.inf, best) - finite)
     total = total * keep + weights.sum(-1)
-    out = out * keep[..., None] + jnp.einsum("bhgqk,bkhd->bhgqd", weights, v.astype(jnp.float32), precision="highest")
+    out = out * keep[..., None] + jnp.einsum("bhgqk,bkhd->bhgqd", weights, v.astype(acc), precision="highest")
     best = new
     if step < n - 1:
       k, v = api.permute((k, v), axis_name, right)

@@ -6,7 +6,7 @@
     exchange     (members, *y) → (members, *y)
     permute      x            → x             of another member
 
-Everything else of the public functions is reshaping around these, so that derivatives and vmap have rules for these five only. On the CPU
+Everything else of the public functions is reshaping around these, so that derivatives and vmap (`vmapped`) have rules for these five only. On the CPU
 a primitive is a kernel (`kernels`), and between GPUs with TILEWRIGHT_PEER_MEMORY=1. Elsewhere it is XLA's collective, which is logged
 once for each kind and platform.
 """
@@ -19,6 +19,7 @@ import logging
 import os
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -69,12 +70,15 @@ def same_varying(spec: Spec, *xs: Any) -> list[Any]:
   """Operands of a collective as values that differ along its axes, and along all along which one of them does."""
   if not _jax.config._check_vma.value:
     return list(xs)
-  axes = frozenset(spec.axes).union(*(varying(_jax.core.typeof(x)) for x in xs))
+  axes = frozenset(spec.axes).intersection(jax.sharding.get_abstract_mesh().axis_names)  # the others are those of a vmap
+  axes = axes.union(*(varying(_jax.core.typeof(x)) for x in xs))
   missing = [tuple(axis for axis in axes if axis not in varying(_jax.core.typeof(x))) for x in xs]
   return [lax.pcast(x, m, to="varying") if m else x for x, m in zip(xs, missing)]
 
 
 def bind(x: Any, spec: Spec) -> Any:
+  if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):  # keys travel as their words
+    return jax.random.wrap_key_data(bind(jax.random.key_data(x), spec), impl=jax.random.key_impl(x))
   return collective_p.bind(*same_varying(spec, x), spec=spec)
 
 
@@ -148,24 +152,6 @@ def rank(spec: Spec) -> Any:
     return index
   ranks = {i: r for group in spec.groups for r, i in enumerate(group)}
   return jnp.asarray([ranks[i] for i in range(len(ranks))], jnp.int32)[index]
-
-
-# --- vmap --------------------------------------------------------------------------------------------------------
-
-
-def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
-  (x,), (d,) = args, dims
-  match spec.kind:
-    case "gather":
-      return bind(x, spec), d + 1
-    case "scatter":
-      return bind(jnp.moveaxis(x, d, 1), spec), 0
-    case "exchange":
-      return bind(jnp.moveaxis(x, d, 1), spec), 1
-  return bind(x, spec), d
-
-
-_jax.batching.primitive_batchers[collective_p] = _batch
 
 
 # --- lowering ----------------------------------------------------------------------------------------------------
@@ -311,6 +297,8 @@ def runs_here(module: Any) -> bool:
 
 def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
+  if not ctx.avals_in[0].size and spec.kind == "all_reduce":  # nothing to add, but a type that says it is the same everywhere
+    return [x]
   if runs_here(module):
     with keeping(module):
       return _lower_kernel[module.platforms[0]](ctx, x, spec=spec)

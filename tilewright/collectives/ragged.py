@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tilewright import errors
 from tilewright.collectives import kernels, primitives
 from tilewright.collectives.groups import table
 from tilewright.collectives.primitives import (
@@ -75,7 +76,13 @@ def _transpose(ct: Any, operand: Any, output: Any, sizes: Any, *, spec: Spec) ->
   return [to_operand, to_output, None]
 
 
-def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
+def _batch(axis_data: Any, args: Any, dims: Any, *, spec: Spec) -> Any:
+  if axis_data.name in spec.axes:
+    raise errors.UnsupportedFeatureError(
+      f"{spec.title}: the axis {axis_data.name!r} is one of a vmap. Exchange rows along axes of the mesh, or without vmap."
+    )
+  if all(d is None for d in dims):  # requested only because the axis has a name
+    return bind(*args, spec), None
   size = next(x.shape[d] for x, d in zip(args, dims) if d is not None)
   if dims[2] is not None:  # one exchange after another
     each = [
@@ -92,7 +99,7 @@ def _batch(args: Any, dims: Any, *, spec: Spec) -> Any:
 
 _jax.ad.primitive_jvps[ragged_p] = _jvp
 _jax.ad.primitive_transposes[ragged_p] = _transpose
-_jax.batching.primitive_batchers[ragged_p] = _batch
+_jax.batching.fancy_primitive_batchers[ragged_p] = _batch
 
 
 # --- lowering ----------------------------------------------------------------------------------------------------
