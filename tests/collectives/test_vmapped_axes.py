@@ -27,7 +27,9 @@ def run(f, x, batched):
     f = jax.vmap(f, axis_name=axis, axis_size=SIZES[axis])
   if axes:
     inner = f
-    put = lambda y: y.reshape(*(1 for _ in axes), *y.shape) if not batched else jnp.expand_dims(y, _behind(batched, axes))
+    put = lambda y: (
+      y.reshape(*(1 for _ in axes), *y.shape) if not batched else jnp.expand_dims(y, _behind(batched, axes))
+    )
     take = lambda y: y.reshape(*y.shape[: len(batched)], *y.shape[len(batched) + len(axes) :])
     spec = P(*(None for _ in batched), *axes)
     f = jax.shard_map(
@@ -63,7 +65,7 @@ def test_an_axis_of_a_vmap_is_like_one_of_the_mesh(axes):
   x = numbers((*SIZES.values(), n, 3), np.float32)
   expected = run(all_kinds(axes, n), x, ())
   for batched in itertools.chain.from_iterable(itertools.permutations(SIZES, k) for k in (1, 2, 3)):
-    if not set(batched) & set(axes) or len(batched) == 2 and batched[0] > batched[1]:
+    if not set(batched) & set(axes) or (len(batched) == 2 and batched[0] > batched[1]):
       continue
     for found, one in zip(run(all_kinds(axes, n), x, batched), expected, strict=True):
       np.testing.assert_array_equal(found, one)

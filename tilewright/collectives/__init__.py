@@ -8,6 +8,7 @@ Arguments have the names that they have in `jax.lax`. Groups may differ in size,
 See docs/collectives.md.
 """
 
+from tilewright.collectives import vmapped as _vmapped
 from tilewright.collectives.api import (
   all_gather,
   all_reduce,
@@ -27,7 +28,6 @@ from tilewright.collectives.fused import (
   moe,
   ring_attention,
 )
-from tilewright.collectives import vmapped as _vmapped  # noqa: F401 - registers the rules of vmap
 from tilewright.runtime import plugins as _plugins
 
 _plugins.register("native_collectives", "tilewright.collectives.hlo_kernels")

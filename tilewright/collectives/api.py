@@ -39,7 +39,9 @@ def _check_op(what: str, op: str, x: Any) -> None:
   if op not in OPS:
     raise errors.CollectiveError(f"collectives.{what}: op: expected one of {sorted(OPS)}, got {op!r}.")
   if jnp.issubdtype(x.dtype, jax.dtypes.extended):
-    raise errors.CollectiveError(f"collectives.{what}: {x.dtype} has no {op!r}; such values can be gathered and sent, not combined.")
+    raise errors.CollectiveError(
+      f"collectives.{what}: {x.dtype} has no {op!r}; such values can be gathered and sent, not combined."
+    )
   if op in ("and", "or") and not (jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == jnp.bool_):
     raise errors.CollectiveError(f"collectives.{what}: op {op!r} is for integers and bools, got {x.dtype}.")
   if jnp.issubdtype(x.dtype, jnp.complexfloating) and op != "sum":

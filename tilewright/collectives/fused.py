@@ -150,7 +150,9 @@ def _transpose(ct: Any, x: Any, w: Any, *, spec: Spec) -> list[Any]:
 def _batch(axis_data: Any, args: Any, dims: Any, *, spec: Spec) -> Any:
   """Matrices of which only one differs are one product: x below each other, w beside each other."""
   (x, w), (dx, dw) = args, dims
-  if axis_data.name in spec.axes:  # members here and on other devices: a product, and what `vmapped` makes of the collective
+  if (
+    axis_data.name in spec.axes
+  ):  # members here and on other devices: a product, and what `vmapped` makes of the collective
     one = functools.partial(_apart, spec=spec)
     return jax.vmap(one, dims, axis_name=axis_data.name, axis_size=axis_data.size)(x, w), 0
   if dx is None and dw is None:  # requested only because the axis has a name

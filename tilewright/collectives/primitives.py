@@ -70,7 +70,9 @@ def same_varying(spec: Spec, *xs: Any) -> list[Any]:
   """Operands of a collective as values that differ along its axes, and along all along which one of them does."""
   if not _jax.config._check_vma.value:
     return list(xs)
-  axes = frozenset(spec.axes).intersection(jax.sharding.get_abstract_mesh().axis_names)  # the others are those of a vmap
+  axes = frozenset(spec.axes).intersection(
+    jax.sharding.get_abstract_mesh().axis_names
+  )  # the others are those of a vmap
   axes = axes.union(*(varying(_jax.core.typeof(x)) for x in xs))
   missing = [tuple(axis for axis in axes if axis not in varying(_jax.core.typeof(x))) for x in xs]
   return [lax.pcast(x, m, to="varying") if m else x for x, m in zip(xs, missing)]
@@ -297,7 +299,9 @@ def runs_here(module: Any) -> bool:
 
 def _lower(ctx: Any, x: Any, *, spec: Spec) -> Any:
   module = ctx.module_context
-  if not ctx.avals_in[0].size and spec.kind == "all_reduce":  # nothing to add, but a type that says it is the same everywhere
+  if (
+    not ctx.avals_in[0].size and spec.kind == "all_reduce"
+  ):  # nothing to add, but a type that says it is the same everywhere
     return [x]
   if runs_here(module):
     with keeping(module):

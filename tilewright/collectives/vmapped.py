@@ -1,7 +1,7 @@
 """The rules of `vmap` for the collectives: around them, and along an axis that `vmap` has given a name.
 
-Around a collective a batch is one more dimension of its array. Along a named axis of a batch all members but those on other devices are here,
-so that their part is ordinary array code, and what is left is a collective along the other axes:
+Around a collective a batch is one more dimension of its array. Along a named axis of a batch the members are on this device, so that their
+part is ordinary array code, and what is left is a collective along the other axes:
 
     vmap(lambda x: all_reduce(x, ("i", "x")), axis_name="i")      all_reduce(sum of x over the batch, "x")
 
@@ -60,7 +60,9 @@ def _along(x: Any, d: int | None, spec: Spec, name: Any, size: int) -> tuple[Any
   rest, before, behind = without_axis(spec, name, size)
   others: Callable[[Any], Any] = lambda y: bind(y, rest)
   if not rest.axes:  # nobody else: gathered, a member is the first of one
-    others = (lambda y: y[None]) if spec.kind == "gather" else (lambda y: y[0]) if spec.kind == "scatter" else lambda y: y
+    others = (
+      (lambda y: y[None]) if spec.kind == "gather" else (lambda y: y[0]) if spec.kind == "scatter" else lambda y: y
+    )
   if d is None:
     x, d = jnp.broadcast_to(x, (size, *x.shape)), 0
   match spec.kind:
