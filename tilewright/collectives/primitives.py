@@ -7,8 +7,8 @@
     permute      x            → x             of another member
 
 Everything else of the public functions is reshaping around these, so that derivatives and vmap (in `vmapped`) have rules for these five
-only. On the CPU a primitive is a kernel (`kernels`), and between GPUs with TILEWRIGHT_PEER_MEMORY=1. Elsewhere it is XLA's collective, which is logged
-once for each kind and platform.
+only. On the CPU a primitive is a kernel (`kernels`), and between GPUs with TILEWRIGHT_PEER_MEMORY=1. Elsewhere it is XLA's collective,
+which is logged once for each kind and platform.
 """
 
 from __future__ import annotations
