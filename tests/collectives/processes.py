@@ -111,6 +111,7 @@ class Here:
   def every_collective(self) -> None:
     import jax.numpy as jnp
     import numpy as np
+    from jax import lax
 
     from tilewright import collectives
 
@@ -132,6 +133,14 @@ class Here:
       (lambda x: collectives.all_gather_matmul(x, x.T, "x"), lambda d: x.reshape(-1, 6) @ x[d].T),
     )
     self.same((self.of_experts, self.expected_of_experts))
+    parties = [[d for d in range(n) if d % 2 == k] for k in (0, 1)]
+    halves = functools.partial(collectives.all_reduce, axis_name="x", axis_index_groups=parties)
+    self.same(
+      (
+        lambda x: lax.cond(lax.axis_index("x") % 2 == 0, lambda x: halves(halves(x)), lambda x: x, x),
+        lambda d: x[::2].sum(0) * (n // 2) if d % 2 == 0 else x[d],
+      )
+    )
 
   def of_experts(self, x):
     """A chain of many collectives, some of them equal and none needing the other."""
@@ -236,8 +245,8 @@ class Here:
     except Exception as e:
       said = str(e)
       assert f"in kernel '{own} over ('x',) at" in said, said
-      assert "has not come; it is in another run of a program" in said or "has not come; the last kernel" in said, said
-      assert f"kernel '{other} over ('x',) at" in said or f"is '{other} over ('x',) at" in said, said
+      assert "has not come; it is in another run of a program" in said or "has not come; it came to none" in said, said
+      assert f"kernel '{other} over ('x',) at" in said or f"last to '{other} over ('x',) at" in said, said
     else:
       raise AssertionError("no error")
     del os.environ["TILEWRIGHT_TIMEOUT"]

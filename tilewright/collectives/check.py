@@ -200,7 +200,8 @@ def _needs(eqn: Any) -> tuple[tuple[Any, ...], bool] | None:
   name, params = eqn.primitive.name, eqn.params
   if eqn.primitive in (collective_p, fused_p, ragged_p):
     spec = params["spec"]
-    return spec.axes, spec.kind in _SAME and spec.groups is None
+    is_broadcast = spec.kind == "permute" and len(set(spec.sources)) == 1
+    return spec.axes, (spec.kind in _SAME or is_broadcast) and spec.groups is None
   if name in _COLLECTIVES:
     axes = params.get("axes", params.get("axis_name"))
     axes = tuple(a for a in (axes if isinstance(axes, tuple) else (axes,)) if not isinstance(a, int))

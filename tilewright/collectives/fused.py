@@ -242,7 +242,7 @@ def _kernel(x: Any, w: Any, participants: Table, spec: Spec) -> Any:
     jax.ShapeDtypeStruct(shape, dtype),
     in_specs=[whole] * 3,
     out_specs=whole,
-    compiler_params=kernels.Params(spec.title),
+    compiler_params=kernels.Params(spec.title, participants.parties),
     name=spec.kind,
   )(jnp.asarray(participants.array()), x, w)
   return found.reshape(-1, n)

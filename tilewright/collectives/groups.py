@@ -20,6 +20,8 @@ import numpy as np
 
 from tilewright import errors
 
+_MOST_PARTIES = 64  # devices: MLIR writes longer lists in another form, in which calls could not be numbered
+
 Groups = tuple[tuple[int, ...], ...]
 
 
@@ -58,6 +60,13 @@ class Table:
   @property
   def is_even(self) -> bool:
     return len(set(self.sizes)) == 1
+
+  @property
+  def parties(self) -> tuple[int, ...]:
+    """For each device a number that its group has and no other; empty where there is one group. Lists of more devices are not kept: then
+    all devices meet."""
+    first = tuple(min(m for m in row if m >= 0) for row in self.members)
+    return first if len(set(first)) > 1 and len(first) <= _MOST_PARTIES else ()
 
   def array(self) -> np.ndarray:
     """One row of int32 for each device: its members, the size, the rank."""

@@ -35,10 +35,11 @@ _CHUNK_BYTES, _CHUNK_BYTES_OF_PARTS = 32 << 10, 8 << 10
 
 @dataclasses.dataclass(frozen=True)
 class Params:
-  """Compiler parameters of a collective: what it is, with the user's line, for messages; whether devices meet in no other way; whether its
-  instances run side by side."""
+  """Compiler parameters of a collective: what it is, with the user's line, for messages; the parties in which devices meet; whether devices
+  meet in no other way; whether its instances run side by side."""
 
   title: str
+  parties: tuple[int, ...] = ()
   only_gangs: bool = False
   grid_is_parallel: bool = False
   collective_id: int = 0
@@ -93,7 +94,7 @@ def run(
     in_specs=[whole, whole],
     out_specs=whole,
     scratch_shapes=list(scratch),
-    compiler_params=Params(call.title, grid_is_parallel=parts > 1),
+    compiler_params=Params(call.title, call.table.parties, grid_is_parallel=parts > 1),
     name=call.title.split(" ")[0],
   )(jnp.asarray(call.table.array()), x)
 
@@ -321,6 +322,6 @@ def ragged(operand: Any, output: Any, sizes: Any, call: Call) -> Any:
     in_specs=[whole, scalars, whole, whole],
     out_specs=whole,
     input_output_aliases={3: 0},
-    compiler_params=Params(call.title, grid_is_parallel=parts > 1),
+    compiler_params=Params(call.title, call.table.parties, grid_is_parallel=parts > 1),
     name="ragged_all_to_all",
   )(jnp.asarray(call.table.array()), sizes, operand, output)

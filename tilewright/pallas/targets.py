@@ -115,7 +115,7 @@ def _run_cpu(kernel: Kernel, native: NativeKernel, *operands: Any) -> list[Any]:
 
   said = {
     name: getattr(kernel.compiler_params, name)
-    for name in ("title", "only_gangs")
+    for name in ("title", "only_gangs", "parties")
     if hasattr(kernel.compiler_params, name)
   }
   return cpu.run(native, *operands, **said)

@@ -160,9 +160,12 @@ def _compile(kernel: NativeKernel, key_text: str | None) -> Hold:
   return _code_cache.make(name, lambda: jit.object_code(text))
 
 
-def run(kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool = False) -> list[Any]:
+def run(
+  kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool = False, parties: tuple[int, ...] = ()
+) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. The title appears in messages of kernels
-  that access other devices; `only_gangs` says that devices of this program wait for each other in no other way (`threads`)."""
+  that access other devices; `only_gangs` says that devices of this program wait for each other in no other way (`threads`); `parties`, for
+  each device of the mesh, with which of them it meets (all, unless said)."""
   program = calling.program()
   world = processes.world_of(processes.of_program(program)) if kernel.mesh else None
   if world is not None:
@@ -178,7 +181,7 @@ def run(kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool 
   if world is not None:
     _launcher().in_world(world)
     call_numbers.watch()
-    attributes[lifetime.WORLD] = call_numbers.attribute(world.domain, len(program.keepalives))
-  elif kernel.mesh and only_gangs:
-    attributes[lifetime.WORLD] = np.array([0, 0, 1], np.int64)
+    attributes[lifetime.WORLD] = call_numbers.attribute(world.domain, len(program.keepalives), parties)
+  elif kernel.mesh and (only_gangs or parties):
+    attributes[lifetime.WORLD] = np.array([0, 0, only_gangs, *parties], np.int64)
   return call(kernel, lifetime.TARGET, operands, packed, attributes=attributes)

@@ -22,9 +22,10 @@ _COPIES, _DIGITS = 10**6, 10**12
 _CALL = re.compile(rb"(world = \w+<\D{0,8}\d+, )(1\d{12})\b")
 
 
-def attribute(domain: int, number: int) -> np.ndarray:
-  """What a call carries: the domain of its processes, its number, with as many digits for all calls, and that not all calls are gangs."""
-  return np.array([domain, _DIGITS + number * _COPIES, 0], np.int64)
+def attribute(domain: int, number: int, parties: tuple[int, ...] = ()) -> np.ndarray:
+  """What a call carries: the domain of its processes, its number, with as many digits for all calls, that not all calls are gangs, and the
+  parties that meet."""
+  return np.array([domain, _DIGITS + number * _COPIES, 0, *parties], np.int64)
 
 
 def distinct(module: bytes) -> bytes | None:

@@ -39,6 +39,7 @@ from tilewright.target.cpu.rendezvous_layout import (
   FOR_END,
   GONE,
   IN_BODY,
+  OUTSIDE,
 )
 
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
@@ -79,7 +80,7 @@ class Slot:
 
   @property
   def is_over(self) -> bool:
-    return self.state in (BODY_DONE, FAILED, GONE)
+    return self.state in (BODY_DONE, FAILED, GONE, OUTSIDE)
 
   @property
   def does(self) -> str:
@@ -109,7 +110,12 @@ class Rendezvous:
 
   @property
   def report(self) -> str:
-    return "".join(f"\n  device {s.device} {s.does}" for s in self.slots)
+    return "".join(f"\n  device {s.device} {s.does}" for s in self.members)
+
+  @property
+  def members(self) -> list[Slot]:
+    """The devices that take part."""
+    return [s for s in self.slots if s.state != OUTSIDE]
 
 
 def _word(address: int) -> int:
@@ -262,7 +268,8 @@ def _key(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> object:
 
 def _divergence(rendezvous: Rendezvous) -> str:
   """The last kernels of each device, and the first at which they differ."""
-  last = history(rendezvous.run, rendezvous.domain)
+  last, members = history(rendezvous.run, rendezvous.domain), {s.device for s in rendezvous.members}
+  last = {d: names for d, names in last.items() if d in members}
   if not last:
     return ""
   lines = "".join(f"\n  device {d}: {_shortly(names)}" for d, names in sorted(last.items()))
@@ -274,7 +281,7 @@ def _where_orders_part(rendezvous: Rendezvous, last: dict[int, list[str]]) -> st
     return ""
   at = next((i for i, names in enumerate(zip(*last.values())) if len(set(names)) > 1), None)
   if at is not None:
-    return f"\nThey differ from the {at + 1}. on: " + ", ".join(sorted({names[at] for names in last.values()}))
+    return f"\nThey differ from number {at + 1} on: " + ", ".join(sorted({names[at] for names in last.values()}))
   counts = {d: len(names) for d, names in sorted(last.items())}
   if len(set(counts.values())) == 1:
     return ""
@@ -304,8 +311,10 @@ def _elsewhere_said(rendezvous: Rendezvous, device: int, others: list[Rendezvous
         line = slot.where.split(" ")[0]
         waits = f", and waits at {slot.where}" if line and line not in other.name else ""
         return f"; it is in another run of a program, in kernel '{other.name}'{waits}"
+  if last := history(rendezvous.run, rendezvous.domain).get(device):
+    return f"; the last kernel that talks it came to is '{last[-1]}'"
   last = history(None, rendezvous.domain).get(device)
-  return f"; the last kernel that talks it came to is '{last[-1]}'" if last else ""
+  return f"; it came to none that talks in this run, and last to '{last[-1]}' in an earlier one" if last else ""
 
 
 def report(rendezvous: Rendezvous, elsewhere: dict[int, Slot], others: list[Rendezvous] | None = None) -> str:
@@ -313,7 +322,7 @@ def report(rendezvous: Rendezvous, elsewhere: dict[int, Slot], others: list[Rend
   if others is None and any(s.state == ABSENT and s.device not in elsewhere for s in rendezvous.slots):
     others = all_rendezvous(rendezvous.domain)
   lines = ""
-  for s in rendezvous.slots:
+  for s in rendezvous.members:
     lines += f"\n  device {s.device} {elsewhere.get(s.device, s).does}"
     if s.state == ABSENT and s.device not in elsewhere:
       lines += _elsewhere_said(rendezvous, s.device, others or [])
@@ -447,7 +456,7 @@ def _watch_gangs() -> None:
 
 def _of_gang(rendezvous: Rendezvous, age: float, under_way: list[Rendezvous]) -> str:
   missing = [s.device for s in rendezvous.slots if s.state == ABSENT]
-  came = [s.device for s in rendezvous.slots if s.state != ABSENT]
+  came = [s.device for s in rendezvous.members if s.state != ABSENT]
   who = f"Device {came[0]} has" if len(came) == 1 else f"The devices {', '.join(map(str, came))} have"
   others = {d: _other_rendezvous_of(rendezvous, d, under_way) for d in missing}
   lines = "".join(
@@ -456,7 +465,7 @@ def _of_gang(rendezvous: Rendezvous, age: float, under_way: list[Rendezvous]) ->
   )
   return (
     f"{who} waited for {age:.0f} s in '{rendezvous.name}' for devices that have not come to it: {', '.join(map(str, missing))}."
-    f"{lines}{_divergence(rendezvous)}\nLet all devices of the mesh take part; TILEWRIGHT_TIMEOUT says how many seconds to wait."
+    f"{lines}{_divergence(rendezvous)}\nLet all of these devices take part; TILEWRIGHT_TIMEOUT says how many seconds to wait."
     f"{_RUN_AHEAD if _may_have_run_ahead(rendezvous, under_way) else ''}"
   )
 

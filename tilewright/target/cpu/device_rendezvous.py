@@ -1,7 +1,8 @@
 """Rendezvous of the devices that run a kernel together: how they exchange addresses, and how they wait.
 
 Kernels that copy to other devices, or signal them, run on a thread of ours for each device (`threads`). The n-th execution of one of a
-program's calls, within a run of the program, is one *rendezvous* of the devices of its mesh:
+program's calls, within a run of the program, is one *rendezvous* of the devices of its mesh, or of a party of them where the call says
+so (as a collective along one axis of several does: others may not come to it at all):
 
     rendezvous   the run and the call, how many devices, how many have ended their body
       slot    for each device: its state, the addresses of its arrays and of its arena, and what it waits for
@@ -70,10 +71,12 @@ from tilewright.target.cpu.rendezvous_layout import (
   LEFT,
   LINE_BYTES,
   LOCK_OF_DOMAIN,
+  MEMBERS,
   NAME,
   NAME_BYTES,
   NAME_TEXT,
   NEXT,
+  OUTSIDE,
   OWN_HEAP,
   RELEASE,
   RUN,
@@ -400,6 +403,7 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
       (RUN, run),
       (KERNEL, call),
       (COUNT, count),
+      (MEMBERS, _keep_outside(b, new, site, me, count)),
       (NAME, at(b, new, NAME_TEXT)),
       (DOMAIN_OF, domain),
     ):
@@ -418,6 +422,23 @@ def _emit_join(module: ir.Module, heaps: Heaps, record: ir.Function) -> ir.Funct
   b.call(record, [domain, run, me, name])
   b.ret(rendezvous)
   return b.function
+
+
+def _keep_outside(b: ir.IRBuilder, rendezvous: ir.Value, site: ir.Value, me: ir.Value, count: ir.Value) -> ir.Value:
+  """Mark the devices of other parties; how many there are in ours."""
+  members = b.alloca(I64)
+  b.store(count, members)
+  with if_then(b, b.icmp_signed("!=", read(b, site, lifetime.SITE_PARTIES, I64), i64(0))):
+    party = lambda device: b.load(b.gep(at(b, site, lifetime.SITE_PARTY), [device], source_etype=I64), typ=I64)
+    own = party(me)
+    with for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", party(device), own)):
+      b.store(i64(OUTSIDE), at(b, slot(b, rendezvous, device), STATE))
+      b.store(b.sub(b.load(members, typ=I64), i64(1)), members)
+  return b.load(members, typ=I64)
+
+
+def takes_part(b: ir.IRBuilder, rendezvous: ir.Value, device: ir.Value) -> ir.Value:
+  return b.icmp_signed("!=", read(b, slot(b, rendezvous, device), STATE, I64), i64(OUTSIDE))
 
 
 def _emit_enter(module: ir.Module, join: ir.Function) -> None:
@@ -454,7 +475,7 @@ def _emit_arrive(module: ir.Module, join: ir.Function) -> None:
   _lock(b, domain)
   rendezvous = b.call(join, b.function.args)
   b.store(i64(1), at(b, rendezvous, IS_GANG))
-  is_last = b.icmp_signed("==", read(b, rendezvous, ENTERED, I64), read(b, rendezvous, COUNT, I64))
+  is_last = b.icmp_signed("==", read(b, rendezvous, ENTERED, I64), read(b, rendezvous, MEMBERS, I64))
   with if_then(b, is_last):
     _unlink(b, rendezvous)
   _unlock(b, domain)
@@ -477,8 +498,8 @@ def _emit_leave(module: ir.Module, heaps: Heaps, wait: ir.Function) -> None:
     b.store(at(b, own, ERROR_TEXT), at(b, own, ERROR))
   _set(b, b.select(failed, i64(FAILED), i64(BODY_DONE)), at(b, own, STATE))
   _add(b, at(b, rendezvous, ENDED))
-  count = read(b, rendezvous, COUNT, I64)
-  gone = b.call(wait, [rendezvous, me, i64(FOR_END), at(b, rendezvous, ENDED), count, read(b, rendezvous, NAME)])
+  count, members = read(b, rendezvous, COUNT, I64), read(b, rendezvous, MEMBERS, I64)
+  gone = b.call(wait, [rendezvous, me, i64(FOR_END), at(b, rendezvous, ENDED), members, read(b, rendezvous, NAME)])
   failure = b.alloca(I64)
   b.store(b.select(is_shared, gone, i64(0)), failure)
   with if_then(b, b.icmp_unsigned("!=", gone, i64(0))):
@@ -488,7 +509,7 @@ def _emit_leave(module: ir.Module, heaps: Heaps, wait: ir.Function) -> None:
     with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, other, STATE)), i64(FAILED))):
       copy = b.call(external(module, "strdup", PTR, [PTR]), [read(b, other, ERROR)])
       b.store(b.ptrtoint(copy, I64), failure)
-  with if_then(b, b.icmp_signed("==", _add(b, at(b, rendezvous, LEFT)), count)):
+  with if_then(b, b.icmp_signed("==", _add(b, at(b, rendezvous, LEFT)), members)):
     _lock(b, domain)
     _unlink(b, rendezvous)
     with b.if_else(is_shared) as (shared, alone):

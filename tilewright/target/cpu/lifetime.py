@@ -30,10 +30,11 @@ TARGET, STATE = "tilewright_cpu", "tilewright_cpu_code"  # XLA's names for the h
 ATTRIBUTE, NAME_BYTES = "code", 32
 TITLE, SITE_TITLE, TITLE_BYTES = "title", 8, 184  # what a call is, for messages; where it is in the call's site
 # Which domain of several processes a call is in (its address, or 0), which call of the program it is, and whether the program's devices
-# meet in gangs only, so that what XLA computes between them never waits for another device; where these are in the site.
-WORLD, SITE_WORLD = "world", SITE_TITLE + TITLE_BYTES
-SITE_DOMAIN, SITE_CALL, SITE_ONLY_GANGS = (SITE_WORLD + 8 * i for i in range(3))
-SITE_BYTES = SITE_WORLD + 24
+# meet in gangs only, so that what XLA computes between them never waits for another device; where these are in the site. Then, unless all
+# devices meet: for each device the number of its party, and in the site how many devices these are.
+WORLD, SITE_WORLD, WORLD_WORDS = "world", SITE_TITLE + TITLE_BYTES, 3
+SITE_DOMAIN, SITE_CALL, SITE_ONLY_GANGS, SITE_PARTIES, SITE_PARTY = (SITE_WORLD + 8 * i for i in range(WORLD_WORDS + 2))
+SITE_BYTES = SITE_PARTY
 FACTS = "facts"  # the global variable of a kernel's code that holds its `Facts`
 # A record: the next one of its bucket, how many use it, the kernel's facts, the name.
 NEXT, USERS, RECORD_FACTS, NAME = 0, 8, 16, 24

@@ -78,9 +78,10 @@ class MultiDeviceLaunch:
     arrive = self.module.globals[rendezvous_layout.ARRIVE]
     rendezvous = b.call(arrive, [run, site, at(b, site, lifetime.SITE_TITLE), count, me, arrays, state])
     with if_then(b, b.icmp_unsigned("!=", rendezvous, _NULL)):
+      members = read(b, rendezvous, rendezvous_layout.MEMBERS, I64)
       with if_then(b, b.icmp_signed("!=", is_large, i64(0))):
         processors = b.call(threads.emit_processors(self.module), [])
-        most = b.select(b.icmp_signed("<", processors, count), processors, count)
+        most = b.select(b.icmp_signed("<", processors, members), processors, members)
         b.store(most, at(b, rendezvous, rendezvous_layout.HELPERS))
         with for_range(b, 1, most):
           b.call(self.start_thread, [self.helper.bitcast(PTR), rendezvous])
@@ -109,6 +110,9 @@ class MultiDeviceLaunch:
     number = b.atomic_rmw("add", at(b, rendezvous, rendezvous_layout.ENDED), i64(1), "seq_cst")
     b.cbranch(b.icmp_signed("<", number, count), work, out)
     b.position_at_end(work)
+    mine = b.append_basic_block("mine")
+    b.cbranch(device_rendezvous.takes_part(b, rendezvous, number), mine, take)
+    b.position_at_end(mine)
     state = read(b, self._slot(b, rendezvous, number), rendezvous_layout.ARENA)
     b.store(b.ptrtoint(rendezvous, I64), at(b, state, state_of.RUN_ID))
     b.call(self.worker, [state])
@@ -121,7 +125,7 @@ class MultiDeviceLaunch:
       with b.if_else(only_gangs) as (shared, apart):
         with shared:
           self._resume_others(b, rendezvous, count, own)
-        with apart, for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
+        with apart, for_range(b, 0, count) as device, if_then(b, self._is_other(b, rendezvous, device, own)):
           b.call(
             self.start_thread,
             [self.complete.bitcast(PTR), read(b, self._slot(b, rendezvous, device), rendezvous_layout.ARENA)],
@@ -134,8 +138,9 @@ class MultiDeviceLaunch:
   def _resume_others(self, b: ir.IRBuilder, rendezvous: ir.Value, count: ir.Value, own: ir.Value) -> None:
     """Chain the states of the devices but `own`, and put them into the queue."""
     first, last = b.alloca(PTR), b.alloca(PTR)
+    members = read(b, rendezvous, rendezvous_layout.MEMBERS, I64)
     b.store(_NULL, first)
-    with for_range(b, 0, count) as device, if_then(b, b.icmp_signed("!=", device, own)):
+    with for_range(b, 0, count) as device, if_then(b, self._is_other(b, rendezvous, device, own)):
       state = read(b, self._slot(b, rendezvous, device), rendezvous_layout.ARENA)
       with b.if_else(b.icmp_unsigned("==", b.load(first, typ=PTR), _NULL)) as (begin, more):
         with begin:
@@ -144,14 +149,26 @@ class MultiDeviceLaunch:
           b.store(state, at(b, b.load(last, typ=PTR), state_of.NEXT))
       b.store(state, last)
     with if_then(b, b.icmp_unsigned("!=", b.load(first, typ=PTR), _NULL)):
-      b.call(self.resume, [b.load(first, typ=PTR), b.load(last, typ=PTR), b.sub(count, i64(1))])
+      b.call(self.resume, [b.load(first, typ=PTR), b.load(last, typ=PTR), b.sub(members, i64(1))])
+
+  def _is_other(self, b: ir.IRBuilder, rendezvous: ir.Value, device: ir.Value, own: ir.Value) -> ir.Value:
+    return b.and_(b.icmp_signed("!=", device, own), device_rendezvous.takes_part(b, rendezvous, device))
 
   def _emit_helper(self) -> ir.Function:
-    """`helper(rendezvous)`: the same on a thread of ours, which answers for device 0 itself."""
+    """`helper(rendezvous)`: the same on a thread of ours, which completes the call of the first device itself."""
     function = ir.Function(self.module, ir.FunctionType(VOID, [PTR]), "helper")
     function.linkage = "internal"
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    b.call(self.gang, [function.args[0], i64(0)])
+    (rendezvous,), first = function.args, b.alloca(I64)
+    b.store(i64(-1), first)
+    look, found = b.append_basic_block("look"), b.append_basic_block("found")
+    b.branch(look)
+    b.position_at_end(look)
+    device = b.add(b.load(first, typ=I64), i64(1))
+    b.store(device, first)
+    b.cbranch(device_rendezvous.takes_part(b, rendezvous, device), found, look)
+    b.position_at_end(found)
+    b.call(self.gang, [rendezvous, device])
     b.ret_void()
     return function
 
@@ -163,7 +180,8 @@ class MultiDeviceLaunch:
     rendezvous, message = function.args
     with for_range(b, 0, read(b, rendezvous, rendezvous_layout.COUNT, I64)) as device:
       own = self._slot(b, rendezvous, device)
-      with if_then(b, b.icmp_signed("!=", read(b, own, rendezvous_layout.STATE, I64), i64(rendezvous_layout.ABSENT))):
+      has_come = b.icmp_signed("!=", read(b, own, rendezvous_layout.STATE, I64), i64(rendezvous_layout.ABSENT))
+      with if_then(b, b.and_(has_come, device_rendezvous.takes_part(b, rendezvous, device))):
         state = read(b, own, rendezvous_layout.ARENA)
         b.store(b.ptrtoint(message, I64), at(b, state, state_of.ERROR))
         b.call(self.complete, [state])

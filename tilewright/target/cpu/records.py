@@ -34,7 +34,7 @@ _ODD = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio: its multiples spread
 _NULL = ir.Constant(PTR, None)
 _STAGE = 0  # XLA_FFI_ExecutionStage_INSTANTIATE
 _STRING = 4  # XLA_FFI_AttrType_STRING
-_ARRAY_DATA = 16  # of an XLA_FFI_Array, behind its dtype and its size
+_ARRAY_SIZE, _ARRAY_DATA = 8, 16  # of an XLA_FFI_Array, behind its dtype
 _GONE = (
   "The machine code of a Tilewright kernel is not in memory: this program was compiled by another process, or its lowering is gone. "
   "Lower the function again."
@@ -167,19 +167,29 @@ def _emit_instantiate(module: ir.Module, lock: ir.Value, kind: ir.Value, find: i
       b.atomic_rmw("add", at(b, record, lifetime.USERS), i64(1), "seq_cst")
   with if_then(b, b.icmp_unsigned("==", record, _NULL), ends=True):
     b.ret(emit_error(b, api, gone))
-  site = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), i64(lifetime.SITE_BYTES)])
+  parties = b.alloca(I64)
+  b.store(i64(0), parties)
+  has_world = b.icmp_signed("==", count, i64(3))  # attributes are in order of their names
+  with if_then(b, has_world):
+    words = read(b, read(b, attributes, 16), _ARRAY_SIZE, I64)
+    b.store(b.sub(words, i64(lifetime.WORLD_WORDS)), parties)
+  devices = b.load(parties, typ=I64)
+  nbytes = b.add(i64(lifetime.SITE_BYTES), b.mul(devices, i64(8)))
+  site = b.call(external(module, "calloc", PTR, [I64, I64]), [i64(1), nbytes])
   b.store(record, site)
-  with if_then(b, b.icmp_signed(">=", count, i64(2))):  # attributes are in order of their names
+  copy = external(module, "memcpy", PTR, [PTR, PTR, I64])
+  with if_then(b, b.icmp_signed(">=", count, i64(2))):
     title = read(b, attributes, 8)
     length = read(b, title, 8, I64)
     most = i64(lifetime.TITLE_BYTES - 1)
     length = b.select(b.icmp_unsigned("<", length, most), length, most)
-    copy = external(module, "memcpy", PTR, [PTR, PTR, I64])
     b.call(copy, [at(b, site, lifetime.SITE_TITLE), read(b, title, 0), length])
-  with if_then(b, b.icmp_signed("==", count, i64(3))):
+  with if_then(b, has_world):
     numbers = read(b, read(b, attributes, 16), _ARRAY_DATA)
-    for offset in (0, 8, 16):
-      b.store(read(b, numbers, offset, I64), at(b, site, lifetime.SITE_WORLD + offset))
+    given = 8 * lifetime.WORLD_WORDS
+    b.call(copy, [at(b, site, lifetime.SITE_WORLD), numbers, i64(given)])
+    b.store(devices, at(b, site, lifetime.SITE_PARTIES))
+    b.call(copy, [at(b, site, lifetime.SITE_PARTY), at(b, numbers, given), b.mul(devices, i64(8))])
   failed = _state(b, frame, kind, "XLA_FFI_State_Set", site)[0]
   with if_then(b, b.icmp_unsigned("!=", failed, _NULL)):
     b.atomic_rmw("sub", at(b, record, lifetime.USERS), i64(1), "seq_cst")

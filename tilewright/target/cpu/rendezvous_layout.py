@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 # A rendezvous, in bytes: the next one, the run, the call, how many devices, how many have entered, ended and left, its name, when it
-# began (nanoseconds of the monotonic clock), whether it is a gang, how many threads work for that, and its domain. Texts that others
-# may read are copied: those of a name, of a line and of an error have so many bytes, the last of which is zero.
-NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT, NAME, CREATED, IS_GANG, HELPERS, DOMAIN_OF = (8 * i for i in range(12))
-NAME_TEXT, NAME_BYTES, LINE_BYTES, ERROR_BYTES = 96, 160, 192, 4160
+# began (nanoseconds of the monotonic clock), whether it is a gang, how many threads work for that, its domain, and how many of the devices
+# take part. Texts that others may read are copied: those of a name, of a line and of an error have so many bytes, the last of which is zero.
+NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT = (8 * i for i in range(7))
+NAME, CREATED, IS_GANG, HELPERS, DOMAIN_OF, MEMBERS = (8 * i for i in range(7, 13))
+NAME_TEXT, NAME_BYTES, LINE_BYTES, ERROR_BYTES = 112, 160, 192, 4160
 SLOTS = NAME_TEXT + NAME_BYTES
 # A slot. A device that waits says at which line, for what, and how often it has waited.
 STATE, ARGS, ARENA, WHERE, KIND, COUNTER, EXPECTED, WAITS, ERROR, LOCK = (8 * i for i in range(10))
 WHERE_TEXT = 128  # behind two cache lines: the prefetcher takes lines in pairs
 ERROR_TEXT = WHERE_TEXT + LINE_BYTES
 SLOT_BYTES = ERROR_TEXT + ERROR_BYTES
-ABSENT, IN_BODY, BODY_DONE, FAILED, GONE = range(
-  5
-)  # states; a device whose body is over waits for the others before it is gone
+# States; a device whose body is over waits for the others before it is gone. One that is outside takes no part.
+ABSENT, IN_BODY, BODY_DONE, FAILED, GONE, OUTSIDE = range(6)
 FOR_SEMAPHORE, FOR_DEVICE, FOR_END, FOR_CORES = range(4)  # kinds of waits; the last: all cores of a device wait
 # The last rendezvous that devices entered, a ring after the number of all: run, device, and the first bytes of the kernel's name.
 HISTORY, HISTORY_ENTRY, HISTORY_NAME = 256, 128, 104
