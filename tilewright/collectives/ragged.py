@@ -82,7 +82,8 @@ def _batch(axis_data: Any, args: Any, dims: Any, *, spec: Spec) -> Any:
       f"{spec.title}: the axis {axis_data.name!r} is one of a vmap. Exchange rows along axes of the mesh, or without vmap."
     )
   if all(d is None for d in dims):  # requested only because the axis has a name
-    return bind(*args, spec), None
+    operand, output, sizes = args
+    return bind(operand, output, sizes, spec), None
   size = next(x.shape[d] for x, d in zip(args, dims) if d is not None)
   if dims[2] is not None:  # one exchange after another
     each = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # A rendezvous, in bytes: the next one, the run, the call, how many devices, how many have entered, ended and left, its name, when it
 # began (nanoseconds of the monotonic clock), whether it is a gang, how many threads work for that, its domain, and how many of the devices
-# take part. Texts that others may read are copied: those of a name, of a line and of an error have so many bytes, the last of which is zero.
+# take part. Texts that others may read are copied: those of a name, of a line and of an error have so many bytes, the last of which is
+# zero.
 NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT = (8 * i for i in range(7))
 NAME, CREATED, IS_GANG, HELPERS, DOMAIN_OF, MEMBERS = (8 * i for i in range(7, 13))
 NAME_TEXT, NAME_BYTES, LINE_BYTES, ERROR_BYTES = 112, 160, 192, 4160
