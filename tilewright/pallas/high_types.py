@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright import errors
+from tilewright.pallas import fusion_types
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, declare_ref_result
 from tilewright.pallas.specs import BlockSpec, no_block_spec
 from tilewright.runtime import _jax
@@ -24,6 +25,7 @@ def is_high(aval: Any) -> bool:
 
 def lowered(jaxpr: Any, what: str) -> Any:
   """The jaxpr over arrays and refs to arrays."""
+  jaxpr = fusion_types.without_packed(jaxpr, what)
   if not jaxpr.is_high:
     return jaxpr
   body, consts = _jax.detach(_jax.pe.lower_jaxpr2(_jax.pe.close_jaxpr(jaxpr)))

@@ -7,6 +7,7 @@ all of it runs inside the kernel's blocks.
 
 from tilewright.pallas.fuser import control as _control  # each of these fills its rows of the table of rules
 from tilewright.pallas.fuser import elementwise as _elementwise
+from tilewright.pallas.fuser import fusible_dtype
 from tilewright.pallas.fuser import gathering as _gathering
 from tilewright.pallas.fuser import randomness as _randomness
 from tilewright.pallas.fuser import reducing as _reducing
@@ -17,6 +18,7 @@ from tilewright.pallas.fuser.compare import compare_jaxprs
 from tilewright.pallas.fuser.custom import CustomEvalContext, custom_fusion
 from tilewright.pallas.fuser.dtypes import physicalize, resolve_fusion_dtypes
 from tilewright.pallas.fuser.evaluation import evaluate
+from tilewright.pallas.fuser.fusible_dtype import FusibleElementDType, FusibleTyRules, FusionDType
 from tilewright.pallas.fuser.fusion import Fusion, fuse, fusible
 from tilewright.pallas.fuser.prefetch import make_scalar_prefetch_handler
 from tilewright.pallas.fuser.pull import pull_block_spec

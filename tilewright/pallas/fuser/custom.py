@@ -201,8 +201,6 @@ def _as_view(found: Any, aval: Any) -> View:
     return found if found.block_shape is None else found.replace(block_shape=tuple(found.block_shape))
   if found is None or found is no_block_spec or isinstance(found, NoBlockIndexTransform):
     return views.whole(aval)
-  if isinstance(found, BlockSpec):
-    return View(found.block_shape, lambda *outs: found.index_map(*outs) if found.index_map else (0,) * aval.ndim)
   raise errors.FusionError(f"custom_fusion: a pull rule must give fuser.BlockIndexTransform, got {found!r}.")
 
 

@@ -1,7 +1,8 @@
 """Types that exist only in a program, resolved to the arrays they are stored as.
 
-A PRNG key is an array of words with a type of its own; a value of a user-defined (hijax) type is one or several arrays.
-Memory knows neither. Before a program is fused they are resolved: its inputs are taken apart, and the equations work on
+A PRNG key is an array of words with a type of its own; a value of a user-defined (hijax) type is one or several arrays, and so is an
+array of a user-defined element type (`fusion_types`). Memory knows none of them.
+Before a program is fused they are resolved: its inputs are taken apart, and the equations work on
 what is left.
 
     def f(x, key): return x * jax.random.bernoulli(key, 0.9, x.shape)
@@ -11,11 +12,12 @@ what is left.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
 
+from tilewright.pallas import fusion_types
 from tilewright.pallas.fuser.inlining import lower_value, on_leaves
 from tilewright.pallas.fuser.views import is_key
 from tilewright.runtime import _jax
@@ -85,17 +87,51 @@ def _evaluate(closed: Any, arrays: Sequence[Any]) -> list[Any]:
   return core.eval_jaxpr(body, (), *consts, *arrays)
 
 
-def physicalize(f: Callable[..., Any]) -> Callable[..., Any]:
-  """The same function, computed on the arrays that values are stored as."""
+def without_packed(run: Callable[[Any, Sequence[Any]], list[Any]], closed: Any, arrays: Sequence[Any]) -> list[Any]:
+  """The outputs of `run(closed, arrays)`, a program in which there may be arrays of user-defined element types, computed without them."""
+  if not fusion_types.occur(closed):
+    return run(closed, arrays)
+  traced = _jax.trace(lambda *xs: run(closed, xs), [core.typeof(x) for x in arrays])
+  body, consts = _jax.detach(traced)
+  return fusion_types.resolved(body, [*consts, *arrays])
 
-  @functools.wraps(f)
+
+def physicalize(
+  f: Callable[..., Any] | None = None,
+  *,
+  static_argnums: int | Sequence[int] | None = None,
+  static_argnames: str | Iterable[str] | None = None,
+) -> Any:
+  """The same function, computed on the arrays that values are stored as.
+
+  Args:
+    f: the function. An output of a user-defined element type is the tuple of its arrays.
+    static_argnums: positional arguments that are not arrays.
+    static_argnames: named arguments that are not arrays.
+  """
+  if f is None:
+    return functools.partial(physicalize, static_argnums=static_argnums, static_argnames=static_argnames)
+  func = f
+  positions = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums or ())
+  names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames or ())
+
+  @functools.wraps(func)
   def wrapper(*args: Any, **kwargs: Any) -> Any:
-    leaves, in_tree = jax.tree.flatten((args, kwargs))
-    flat, trees = on_leaves(f, in_tree)
+    fixed = {i % max(len(args), 1) for i in positions}
+    static = {k: v for k, v in kwargs.items() if k in names}
 
-    info = _jax.api_util.debug_info("physicalize", f, args, kwargs).with_unknown_names()
+    def on_arrays(*given: Any, **named: Any) -> Any:
+      left = iter(given)
+      return func(*(args[i] if i in fixed else next(left) for i in range(len(args))), **named, **static)
+
+    dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
+    named = {k: v for k, v in kwargs.items() if k not in names}
+    leaves, in_tree = jax.tree.flatten((dynamic, named))
+    flat, trees = on_leaves(on_arrays, in_tree)
+
+    info = _jax.api_util.debug_info("physicalize", func, args, kwargs).with_unknown_names()
     closed = _jax.trace(flat, [core.typeof(x) for x in leaves], info)
-    outs = run_on_arrays(closed, leaves, _evaluate)
+    outs = run_on_arrays(closed, leaves, functools.partial(without_packed, _evaluate))
     return jax.tree.unflatten(trees[-1], outs)
 
   return wrapper

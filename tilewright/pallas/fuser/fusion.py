@@ -203,8 +203,8 @@ def fuse(
   Args:
     f: a function with a call of a `fusible` in its body. Of several calls the first is fused with the operations around it;
       the others are computed as they are. A `fuse` inside of another one does nothing: its call belongs to the outer.
-    resolve_fusion_dtypes: whether values of types that only exist in a program (PRNG keys) are replaced by the arrays
-      they are stored as.
+    resolve_fusion_dtypes: whether values of types that only exist in a program (PRNG keys, user-defined element types) are replaced by
+      the arrays they are stored as.
     debug: whether to print the jaxpr before fusion and the jaxpr of each fusion.
     strict_mode: whether a value that is needed in two different blocks is an error.
     static_argnums: positional arguments that are not arrays.
@@ -248,7 +248,8 @@ def fuse(
     finally:
       _fusing.reset(outer)
     run = functools.partial(_fuse_jaxpr, debug=debug, strict=strict_mode)
-    outs = dtypes.run_on_arrays(closed, leaves, run) if resolve_fusion_dtypes else run(closed, leaves)
+    whole = functools.partial(dtypes.without_packed, run)
+    outs = dtypes.run_on_arrays(closed, leaves, whole) if resolve_fusion_dtypes else run(closed, leaves)
     return jax.tree.unflatten(trees[-1], outs)
 
   return wrapper

@@ -47,8 +47,8 @@ def make_scalar_prefetch_handler(*path: Any) -> Callable[..., Any]:
 class Prefetched:
   """The prefetched scalars of one fusion while an index map or a block is computed."""
 
-  def __init__(self, handler: Callable[..., Any], scalars: tuple[Any, ...]) -> None:
-    self.handler, self.scalars = handler, scalars
+  def __init__(self, handler: Callable[..., Any], scalars: tuple[Any, ...], grid: tuple[Any, ...] = ()) -> None:
+    self.handler, self.scalars, self.grid = handler, scalars, grid
     self._known: Sequence[Any] | None = None
     self._memo: dict[Any, Any] = {}
 

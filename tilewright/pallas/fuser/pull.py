@@ -30,6 +30,7 @@ from tilewright.pallas.fuser.prefetch import Prefetched, Scope, make_scalar_pref
 from tilewright.pallas.fuser.refs import ACCESSES, WRITES, Accesses, accessed_type, is_ref
 from tilewright.pallas.fuser.table import Blocks, Pulled, Site, Usage, cut_to, rules_of
 from tilewright.pallas.fuser.views import UNUSED, BlockIndices, View
+from tilewright.pallas.fusion_types import is_packed
 from tilewright.pallas.specs import BlockSpec, no_block_spec
 from tilewright.runtime import _jax
 from tilewright.tile.grid import Blocked, source_line
@@ -386,7 +387,7 @@ def _pull(
   length = grid_len if grid_len is not None else max((num_index_arguments(m) or 0 for m in maps), default=0)
 
   def out_indices(grid: Sequence[Any], scalars: Sequence[Any]) -> tuple[BlockIndices, ...]:
-    prefetched = Prefetched(handler, tuple(scalars))
+    prefetched = Prefetched(handler, tuple(scalars), tuple(grid))
     return tuple(BlockIndices.of(call_index_map(m, grid, scalars), prefetched) for m in maps)
 
   comparison = _comparison(maps, specs, length, scope.prefetched_avals())
@@ -472,7 +473,7 @@ def _check_spec(spec: Any, aval: Any) -> None:
 
 def _to_views(x: Any, view: View | None, found: Sequence[View], aval: Any, at: tuple[Any, ...]) -> list[Any]:
   """The blocks of an input, one for each view in which it is needed, out of the one that was read."""
-  if view is None or is_ref(aval):
+  if view is None or is_ref(aval) or is_packed(aval):
     return [x] * len(found)
   if views.is_key(aval):
     x = jax.random.key_data(x) if views.is_key(core.typeof(x)) else jnp.asarray(x)
@@ -488,6 +489,8 @@ def _to_views(x: Any, view: View | None, found: Sequence[View], aval: Any, at: t
 
 def _from_block(x: Any, view: View, aval: Any, at: tuple[Any, ...]) -> Any:
   """A block the way a kernel sees it: without squeezed dimensions."""
+  if is_packed(aval):
+    return x
   shape = views.kept_sizes(view, aval.shape)
   if views.is_key(aval):
     x = cut_to(x, view, view.block_index_transform(*at), views.whole(aval), aval.shape)
