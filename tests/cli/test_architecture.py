@@ -94,6 +94,16 @@ def test_modules_of_tests_have_names_of_their_own() -> None:
   assert sorted(names) == sorted(set(names))
 
 
+def test_passes_write_no_llvm():
+  """What they decide is read by code generation, which decides nothing of it again."""
+  wrong = [
+    name_of(path)
+    for path in FILES
+    if name_of(path).startswith("target/nvgpu/passes/") and any(name.startswith("llvmlite") for name in imports(path))
+  ]
+  assert not wrong
+
+
 def packages_of(package: str) -> list[str]:
   return [
     package,

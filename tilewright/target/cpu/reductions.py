@@ -11,7 +11,7 @@ from llvmlite import ir
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.combining import add_to_first, combine, horizontal, identity
-from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, scaled, shifted
+from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, over, scaled, shifted
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import TileType
 
@@ -67,7 +67,7 @@ def _reduce_last(
   slots = [_entry_alloca(b, register) for _ in range(unroll)]
   whole = size // (wide * unroll) * (wide * unroll)
 
-  def each(out: list[Index], _: int) -> None:
+  def each(out: list[Index]) -> None:
     index: list[Any] = [None] * source.rank
     for a, i in zip(kept, out):
       index[a] = i
@@ -75,12 +75,9 @@ def _reduce_last(
     for slot in slots:
       b.store(ty.constant(register, identity(kind, dtype)), slot)
 
-    def run(axes_left: list[int]) -> None:
-      if axes_left:
-        with for_range(b, 0, source.shape[axes_left[0]]) as i, code.scope():
-          index[axes_left[0]] = Index(i)
-          run(axes_left[1:])
-        return
+    def add(inner: list[Index]) -> None:
+      for a, i in zip(outer, inner):
+        index[a] = i
       code._hoist([x], index[:last], last, index[last + 1 :])
       if whole:
         with for_range(b, 0, whole, wide * unroll) as i, code.scope():
@@ -105,13 +102,13 @@ def _reduce_last(
           joined = add_to_first(b, kind, dtype, first, tail) if wide > 1 else combine(b, kind, dtype, first, tail)
           b.store(joined, slots[0])
 
-    run(outer)
+    over(code, [source.shape[a] for a in outer], add)
     total = b.load(slots[0], typ=register)
     for slot in slots[1:]:
       total = combine(b, kind, dtype, total, b.load(slot, typ=register))
     code.store(memory, out, horizontal(b, kind, dtype, total))
 
-  _scalar_nest(code, [source.shape[a] for a in kept], each)
+  over(code, [source.shape[a] for a in kept], each)
 
 
 def _reduce_leading(code: Any, kind: str, x: Value, element: Element, axes: Any, kept: list[int], memory: Any) -> None:
@@ -134,40 +131,23 @@ def _reduce_leading(code: Any, kind: str, x: Value, element: Element, axes: Any,
     for a, i in zip(kept, out):
       index[a] = i
 
-    def run(left: list[int]) -> None:
-      if left:
-        with for_range(b, 0, source.shape[left[0]]) as i, code.scope():
-          index[left[0]] = Index(i)
-          run(left[1:])
-        return
+    def add(inner: list[Index]) -> None:
+      for a, i in zip(axes, inner):
+        index[a] = i
       for place, slot, register, n in zip(last, slots, registers, counts):
         if kept:
           index[kept[-1]] = place
         b.store(combine(b, kind, dtype, b.load(slot, typ=register), element(list(index), n)), slot)
 
-    run(list(axes))
+    over(code, [source.shape[a] for a in axes], add)
     for place, slot, register in zip(last, slots, registers):
       code.store(memory, [*out[:-1], place][: len(kept)], b.load(slot, typ=register))
 
   whole = size // wide
   if whole:
-    _scalar_nest(code, [*outer, whole], lambda i, _: each([*i[:-1], scaled(b, i[-1], wide)], wide))
+    over(code, [*outer, whole], lambda i: each([*i[:-1], scaled(b, i[-1], wide)], wide))
   if size % wide:
-    _scalar_nest(code, outer, lambda i, _: each([*i, Index(whole * wide, 0, lanes)], size % wide))
-
-
-def _scalar_nest(code: Any, shape: list[int], body: Any) -> None:
-  """Loops without vectors."""
-
-  def run(left: list[int], index: list[Index]) -> None:
-    if not left:
-      with code.scope():
-        body(index, 1)
-      return
-    with for_range(code.b, 0, left[0]) as i, code.scope():
-      run(left[1:], [*index, Index(i)])
-
-  run(shape, [])
+    over(code, outer, lambda i: each([*i, Index(whole * wide, 0, lanes)], size % wide))
 
 
 def _entry_alloca(b: ir.IRBuilder, register: ir.Type) -> ir.Value:
@@ -187,7 +167,7 @@ def arg_reduce(code: Any, op: Op) -> None:
   best = _entry_alloca(b, ty.register_type(dtype))
   where = _entry_alloca(b, ty.I64)
 
-  def each(out: list[Index], _: int) -> None:
+  def each(out: list[Index]) -> None:
     first = [*out[:axis], ZERO, *out[axis:]]
     b.store(code.value_at(x, first, 1), best)
     b.store(i64(0), where)
@@ -206,7 +186,7 @@ def arg_reduce(code: Any, op: Op) -> None:
     found = arithmetic.convert(b, b.load(where, typ=ty.I64), np.dtype(np.int64), result.tile.dtype)
     code.store(memory, out, found)
 
-  _scalar_nest(code, [d for a, d in enumerate(source.shape) if a != axis], each)
+  over(code, [d for a, d in enumerate(source.shape) if a != axis], each)
   code.env[result] = memory if result.tile.shape else code.load(memory, [], 1)
 
 

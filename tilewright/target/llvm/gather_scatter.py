@@ -17,7 +17,7 @@ from llvmlite import ir
 from tilewright.target.llvm import arithmetic, combining, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
-from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, scaled, shifted
+from tilewright.target.llvm.loops import Index, add, i64, if_then, mul, over, scaled, shifted
 from tilewright.target.llvm.memory import Memory
 from tilewright.tile.formats import computed_in, poison_value
 from tilewright.tile.gather_scatter import Access, merge, part
@@ -329,15 +329,7 @@ def scatter_into(code: Code, op: Op, memory: Memory) -> None:
     else:
       code.store_masked(memory, place, mask, new)
 
-  def run(left: Sequence[int], own: list[Index]) -> None:
-    if not left:
-      with code.scope():
-        each(own)
-      return
-    with for_range(code.b, 0, left[0]) as i, code.scope():
-      run(left[1:], [*own, Index(i)])
-
-  run(access.position_shape, [])
+  over(code, access.position_shape, each)
 
 
 def combined(b: ir.IRBuilder, kind: str, dtype: np.dtype, old: ir.Value, new: ir.Value) -> ir.Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -123,6 +123,16 @@ def for_range(b: ir.IRBuilder, start: Any, stop: Any, step: Any = 1) -> Iterator
   i.add_incoming(b.add(i, i64(step)), b.block)
   b.branch(head)
   b.position_at_end(done)
+
+
+def over(code: Any, sizes: Sequence[int], visit: Callable[[list[Index]], None], index: Sequence[Index] = ()) -> None:
+  """Call `visit` with the index of each point in loops over sizes, one inside the other. What is computed inside is forgotten outside."""
+  if not sizes:
+    with code.scope():
+      visit(list(index))
+    return
+  with for_range(code.b, 0, sizes[0]) as i, code.scope():
+    over(code, sizes[1:], visit, (*index, Index(i)))
 
 
 @contextlib.contextmanager

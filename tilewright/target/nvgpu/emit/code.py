@@ -38,8 +38,6 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import chain_code, views
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.distribution import (
-  MAX_ACCUMULATORS,
-  MAX_VALUE_REGISTERS,
   Distribution,
   Held,
   distribute,
@@ -52,6 +50,7 @@ from tilewright.target.nvgpu.emit.raw_bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.emit.tile_loop import Passes
 from tilewright.target.nvgpu.emit.units import ldmatrix
+from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS, MAX_VALUE_REGISTERS
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.profile import Mark

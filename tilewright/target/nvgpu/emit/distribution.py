@@ -29,8 +29,6 @@ from tilewright.target.llvm.loops import ZERO, Index
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
 
-MAX_VALUE_REGISTERS = 64  # 32-bit registers a thread may spend on one value
-MAX_ACCUMULATORS = 128  # and where layouts are inferred, on the accumulators of products
 _WIDEST = 8  # elements of a vector
 
 

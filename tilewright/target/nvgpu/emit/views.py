@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -20,8 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from llvmlite import ir
 
-from tilewright import errors
-from tilewright.layout.shared import SharedLayout, unstacked
+from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, add, i64, if_then, lane, mul
 from tilewright.target.llvm.memory import Memory
@@ -30,6 +28,7 @@ from tilewright.target.nvgpu.emit.ops import cache_modifiers
 from tilewright.target.nvgpu.emit.ops.arithmetic import bfloat16_of_pairs, bfloat16_pair
 from tilewright.target.nvgpu.emit.symbolic import Number
 from tilewright.target.nvgpu.emit.units import l2
+from tilewright.target.nvgpu.passes.layouts.hints import one_of
 from tilewright.tile.formats import poison_value
 
 _ALIGNED = 16  # bytes: as far as alignment matters to loads and stores
@@ -141,15 +140,6 @@ def element_of_stack(b: ir.IRBuilder, view: View, starts: Sequence[Any], shape: 
   pointer = b.gep(view.pointer, [i64(offset)], source_etype=ty.I8)
   strides = view.strides[len(starts) :]
   return View(pointer, strides, view.dtype, view.base, tiled=part, along=whole(part))
-
-
-@functools.lru_cache(maxsize=256)
-def one_of(stack: SharedLayout, shape: tuple[int, ...]) -> SharedLayout | None:
-  """The layout of one tile of an array of tiles, if it is one."""
-  try:
-    return unstacked(stack, shape)
-  except errors.LayoutError:
-    return None
 
 
 def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[int], dropped: Sequence[int]) -> View:

@@ -17,12 +17,13 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.distribution import MAX_VALUE_REGISTERS, ordinary
+from tilewright.target.nvgpu.emit.distribution import ordinary
 from tilewright.target.nvgpu.emit.grid_loop import Meetings, Points
 from tilewright.target.nvgpu.emit.kernel_function import Frame, Launch
 from tilewright.target.nvgpu.emit.ops import peers
 from tilewright.target.nvgpu.emit.pipeline import matmul_pipeline
 from tilewright.target.nvgpu.emit.units import cp_async, threads, tma
+from tilewright.target.nvgpu.emit.units.threads import MAX_VALUE_REGISTERS
 from tilewright.target.nvgpu.emit.views import Array
 from tilewright.target.nvgpu.passes import block_accesses, lowering, matmul_plans, symmetric_memory
 from tilewright.target.nvgpu.passes.gpu_kernel import PIPELINE, WARPGROUPS, GpuKernel, Wishes

@@ -35,7 +35,7 @@ from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.ops.relayout import Loader, store
 from tilewright.target.nvgpu.emit.register_tiles import Registers, joined
-from tilewright.target.nvgpu.emit.units.inline_ptx import pure
+from tilewright.target.nvgpu.emit.units import mma_sync
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.warpgroup_operands import MAX_COPY_BYTES
 from tilewright.tile.ir import Block, Op, Value
@@ -117,7 +117,7 @@ def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:
       for mi in range(down):
         four = [left(word * (i + 4 * (at + depths * mi))) for i in range(4)]
         own = slice(4 * (ni + across * mi), 4 * (ni + across * mi) + 4)
-        values[own] = _mma(b, op, values[own], four, two)
+        values[own] = mma_sync.multiply(b, kinds.name, values[own], four, two, is_pure=True)
   code.busy.clear()
   return accumulator_registers(code, layout, dtype, values)
 
@@ -157,21 +157,6 @@ def unpacked(b: ir.IRBuilder, tile: Registers) -> list[ir.Value]:
     for i, register in enumerate(group):
       found[register] = vector if len(group) == 1 else b.extract_element(vector, I32(i))
   return found
-
-
-def _mma(
-  b: ir.IRBuilder, op: Op, accumulators: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
-) -> list[ir.Value]:
-  own = KINDS[op.operands[0].tile.dtype]
-  depth, operand, kind = own.depth, own.name, own.accumulator
-  element, letter = (F32, "f") if kind == "f32" else (I32, "r")
-  text = (
-    f"mma.sync.aligned.m16n8k{depth}.row.col.{kind}.{operand}.{operand}.{kind} "
-    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
-  )
-  constraints = ",".join([*[f"={letter}"] * 4, *["r"] * 6, "0", "1", "2", "3"])
-  out = pure(b, ir.LiteralStructType([element] * 4), text, constraints, [*left, *right, *accumulators], together=True)
-  return [b.extract_value(out, i) for i in range(4)]
 
 
 # --- operands ----------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import AHEAD, IN_PLACE, BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.dot import mma_sync_dot, skinny_dot, wgmma_dot
+from tilewright.target.nvgpu.emit.dot.skinny_dot_stages import is_computable
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import View
@@ -279,7 +280,7 @@ def _packed(code: BlockCode, parts: Dot, side: str, batch: ir.Value | int) -> Vi
   stride = parts.k + 8
   memory = code.allocate((rows, stride), value.tile.dtype)
   packed = View(memory.pointer, (stride, 1), memory.dtype, memory.base, align=8)
-  source = code.in_memory(value) if not _is_readable(code, value) else None
+  source = code.in_memory(value) if not is_computable(code, value) else None
   code.sync(code.bases_read(value), {packed.base})
   # The operand is read along its own last dimension, so that neighbouring threads read neighbours.
   last_is_k = (parts.lc if side == "lhs" else parts.rc)[-1:] == (value.tile.rank - 1,)
@@ -299,15 +300,6 @@ def _packed(code: BlockCode, parts: Dot, side: str, batch: ir.Value | int) -> Vi
     d = distribute(order, 1, code.num_threads)
   code.each_step(d, each)
   return packed
-
-
-def _is_readable(code: BlockCode, v: Value) -> bool:
-  """Whether the elements can be computed from memory, in any order."""
-  known = code.env.get(v)
-  if known is not None:
-    return not isinstance(known, Registers | RegisterRef)
-  op = v.owner
-  return isinstance(op, Op) and all(_is_readable(code, o) for o in op.operands)
 
 
 def _with_tensor_cores(code: BlockCode, parts: Dot, plan: tuple[int, int], into: View, accumulate: bool) -> None:
@@ -337,7 +329,7 @@ def _with_tensor_cores(code: BlockCode, parts: Dot, plan: tuple[int, int], into:
         column = add(b, first_column, add(b, g, c * _N))
         pair = [_pair(b, right, column, add(b, at, 8 * i)) for i in range(2)]
         for r in range(rows):
-          skinny_dot.mma(b, kind, slots[r][c], lefts[r], pair)
+          skinny_dot.add_product(b, kind, slots[r][c], lefts[r], pair)
     code.sync(set(), {into.base})
     for r in range(rows):
       for c in range(columns):

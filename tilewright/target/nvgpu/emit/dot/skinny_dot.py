@@ -37,15 +37,14 @@ from tilewright.target.nvgpu.emit.dot.skinny_dot_stages import (
   Part,
   Stages,
   in_twos,
+  is_computable,
   memory_of,
   part_of,
   rounds_at_once,
   sources,
   stage_bytes,
 )
-from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers
-from tilewright.target.nvgpu.emit.units import half2
-from tilewright.target.nvgpu.emit.units.inline_ptx import pure
+from tilewright.target.nvgpu.emit.units import half2, mma_sync
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import SummedView, View
 from tilewright.tile.ir import Op, Value
@@ -87,7 +86,7 @@ def plan(code: BlockCode, parts: Dot) -> Plan | None:
     list(axes) == list(range(rank - len(axes), rank))
     for axes, rank in ((parts.lc, parts.lhs.tile.rank), (parts.rc, parts.rhs.tile.rank))
   )
-  if not in_order or not all(_is_computable(code, v) for v in (parts.lhs, parts.rhs)):
+  if not in_order or not all(is_computable(code, v) for v in (parts.lhs, parts.rhs)):
     return None
   is_transposed = _is_transposed(code, parts.rhs)
   warps, tiles = code.num_threads // WARP, parts.n // ROWS
@@ -103,15 +102,6 @@ def plan(code: BlockCode, parts: Dot) -> Plan | None:
 
 def _columns(parts: Dot) -> int:
   return -(-parts.m // COLUMNS)
-
-
-def _is_computable(code: BlockCode, v: Value) -> bool:
-  """Whether any thread can compute any element."""
-  known = code.env.get(v)
-  if known is not None:
-    return not isinstance(known, Registers | RegisterRef)
-  op = v.owner
-  return isinstance(op, Op) and all(_is_computable(code, o) for o in op.operands)
 
 
 def _is_transposed(code: BlockCode, v: Value) -> bool:
@@ -272,7 +262,7 @@ class _Fragments:
       pairs = self.left(places, at)
       for own, columns in zip(self.right(places, at), slots):
         for slot, pair in zip(columns, pairs):
-          mma(b, kind, slot, own, pair)
+          add_product(b, kind, slot, own, pair)
 
 
 def _row_of_w(b: ir.IRBuilder, first: Any, g: ir.Value, t: int, half: int, side_by_side: int | None) -> Any:
@@ -318,14 +308,8 @@ def _number(b: ir.IRBuilder, index: list[Index], sizes: list[int]) -> Index:
   return Index(base, index[-1].step, index[-1].align) if index else Index(0)
 
 
-def mma(b: ir.IRBuilder, kind: str, slots: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> None:
+def add_product(b: ir.IRBuilder, kind: str, slots: list[ir.Value], left: list[ir.Value], right: list[ir.Value]) -> None:
   """Add the product of a 16 x 16 and a 16 x 8 fragment to accumulators in stack slots."""
-  result = ir.LiteralStructType([F32] * 4)
-  text = (
-    f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 "
-    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
-  )
-  args = [*left, *right, *(b.load(s, typ=F32) for s in slots)]
-  out = pure(b, result, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f", args, together=True)
-  for i, slot in enumerate(slots):
-    b.store(b.extract_value(out, i), slot)
+  old = [b.load(s, typ=F32) for s in slots]
+  for slot, new in zip(slots, mma_sync.multiply(b, kind, old, left, right, is_pure=True, is_tied=False)):
+    b.store(new, slot)

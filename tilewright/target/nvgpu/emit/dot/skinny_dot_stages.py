@@ -30,6 +30,7 @@ from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit.dot.skinny_dot_prefetch import LanePieces
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE, PaddedBlock, copy_block
+from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers
 from tilewright.target.nvgpu.emit.units import cp_async, threads
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import View, subview, view_of
@@ -173,6 +174,14 @@ def _keeps_parts(op: Op, length: int) -> bool:
       moved = [d for d, p in enumerate(op.attrs["permutation"]) if d != p]
       return not moved or (moved[0] > 0 and length % math.prod(shape[moved[0] :]) == 0)
   return op.name not in operand_indices.MOVES and all(o.tile.shape in ((), shape) for o in op.operands)
+
+
+def is_computable(code: Any, v: Value) -> bool:
+  """Whether any thread can compute any element, from memory."""
+  known, op = code.env.get(v), v.owner
+  if known is not None:
+    return not isinstance(known, Registers | RegisterRef)
+  return isinstance(op, Op) and all(is_computable(code, o) for o in op.operands)
 
 
 def memory_of(code: Any, v: Value) -> View | None:

@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import gather_scatter
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.loops import Index, i64, if_then, over
 from tilewright.target.llvm.types import I1, I32, VOID
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
@@ -155,17 +155,13 @@ def _in_order(code: BlockCode, access: Access, kind: str, value: Value, view: Vi
         new = gather_scatter.combined(b, kind, view.dtype, code.load(view, place, 1), new)
       code.store(view, place, new)
 
-  def run(left: Sequence[int], own: list[Index]) -> None:
-    if left:
-      with for_range(b, 0, left[0]) as i, code.scope():
-        run(left[1:], [*own, Index(i)])
-      return
+  def each(own: list[Index]) -> None:
     _each(code, access.window, lambda index: one(list(merge(own, index, access.batch))))
     if overlap:
       code.barrier()
 
   code.sync(_bases(code, access, value), {view.base})
-  run(access.position_shape, [])
+  over(code, access.position_shape, each)
   code.written.add(view.base)
 
 

@@ -27,7 +27,7 @@ from tilewright.layout.layout import WARP as WARPS
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.combining import identity
-from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane
+from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane, over
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
@@ -268,16 +268,13 @@ def _reduce_columns(code: BlockCode, kind: str, x: Value, axes: list[int], kept:
     for a, i in zip(kept, out):
       index[a] = i
 
-    def run(left: list[int]) -> None:
-      if left:
-        with for_range(b, 0, source.shape[left[0]]) as i, code.scope():
-          index[left[0]] = Index(i)
-          run(left[1:])
-        return
+    def add(inner: list[Index]) -> None:
+      for a, i in zip(axes, inner):
+        index[a] = i
       value = code.value_at(x, list(index), lanes)
       b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
 
-    run(axes)
+    over(code, [source.shape[a] for a in axes], add)
     code.store(memory, out, b.load(slot, typ=register))
 
   code.each_step(code.distribution([source.shape[a] for a in kept]), each)

@@ -23,6 +23,7 @@ from tilewright.layout.fragments import MMA
 from tilewright.layout.layout import Layout
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch.tensor_cores import NAMED
+from tilewright.target.nvgpu.emit.units.inline_ptx import pure
 from tilewright.target.nvgpu.emit.units.threads import WARP
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
@@ -93,16 +94,28 @@ def load(b: ir.IRBuilder, address: ir.Value, transposed: bool) -> list[ir.Value]
 
 
 def multiply(
-  b: ir.IRBuilder, kind: str, accumulators: list[ir.Value], left: list[ir.Value], right: list[ir.Value]
+  b: ir.IRBuilder,
+  kind: str,
+  accumulators: list[ir.Value],
+  left: list[ir.Value],
+  right: list[ir.Value],
+  *,
+  is_pure: bool = False,
+  is_tied: bool = True,
 ) -> list[ir.Value]:
-  """The four accumulators of a lane, with one product added."""
-  result = ir.LiteralStructType([F32] * 4)
+  """The four accumulators of a lane, with one product added, in the same registers if they are tied. LLVM may move a pure one."""
+  own = NAMED[kind]
+  element, letter = (F32, "f") if own.accumulator == "f32" else (I32, "r")
   text = (
-    f"mma.sync.aligned.m16n8k{NAMED[kind].depth}.row.col.f32.{kind}.{kind}.f32 "
+    f"mma.sync.aligned.m16n8k{own.depth}.row.col.{own.accumulator}.{kind}.{kind}.{own.accumulator} "
     "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
   )
-  asm = ir.InlineAsm(ir.FunctionType(result, [I32] * 6 + [F32] * 4), text, "=f,=f,=f,=f,r,r,r,r,r,r,0,1,2,3")
-  out = b.call(asm, [*left, *right, *accumulators])
+  constraints = ",".join([*[f"={letter}"] * 4, *["r"] * 6, *("0123" if is_tied else [letter] * 4)])
+  result, args = ir.LiteralStructType([element] * 4), [*left, *right, *accumulators]
+  if is_pure:
+    out = pure(b, result, text, constraints, args, together=True)
+  else:
+    out = b.call(ir.InlineAsm(ir.FunctionType(result, [a.type for a in args]), text, constraints), args)
   return [b.extract_value(out, i) for i in range(4)]
 
 

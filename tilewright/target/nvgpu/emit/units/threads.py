@@ -12,6 +12,8 @@ GROUP = 4 * WARP  # the threads of a warpgroup
 _FIRST_OF_GROUPS = 4  # the number of the first warpgroup's barrier; those below are for other parts of a CTA
 _ALL = -1  # the mask of all lanes
 REGISTERS, _MAX_THREAD_REGISTERS = 64 * 1024, 256  # of an SM, and of a thread
+MAX_VALUE_REGISTERS = 64  # 32-bit registers a thread may spend on one value
+MAX_ACCUMULATORS = 128  # and where layouts are inferred, on the accumulators of products
 
 
 def _special(b: ir.IRBuilder, register: str) -> ir.Value:

@@ -17,7 +17,7 @@ from tilewright import errors
 from tilewright.layout.build import blocked_for
 from tilewright.layout.layout import Layout, read_layout
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
+from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
 from tilewright.target.nvgpu.passes import register_budget
 from tilewright.target.nvgpu.passes.layouts.hints import accumulators as layouts_of_accumulators

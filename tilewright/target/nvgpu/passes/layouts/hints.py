@@ -9,6 +9,7 @@ a ref's space     `smem.tile-8x64.swizzle-128`: shared memory, tiled and swizzle
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +17,9 @@ from tilewright import errors
 from tilewright.layout.algebra import inverse
 from tilewright.layout.layout import LANE, LANES, REGISTER, WARP, Layout
 from tilewright.layout.options import mma_options, wgmma_variants
-from tilewright.layout.shared import SharedLayout
+from tilewright.layout.shared import SharedLayout, unstacked
 from tilewright.layout.transforms import Transform, read_transforms, transformed, transforms_text
 from tilewright.target.nvgpu.arch import WGMMA, Arch
-from tilewright.target.nvgpu.emit.views import one_of
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import RefType
 
@@ -91,6 +91,15 @@ def tile_of_stack(view: Op) -> int | None:
     return None
   whole = view.attrs["sizes"][lead:] == ref.ref.shape[lead:] and all(step == 1 for step in view.attrs["steps"][lead:])
   return lead if whole else None
+
+
+@functools.lru_cache(maxsize=256)
+def one_of(stack: SharedLayout, shape: tuple[int, ...]) -> SharedLayout | None:
+  """The layout of one tile of an array of tiles, if it is one."""
+  try:
+    return unstacked(stack, shape)
+  except errors.LayoutError:
+    return None
 
 
 def layout_in_stack(ref: Value) -> SharedLayout | None:

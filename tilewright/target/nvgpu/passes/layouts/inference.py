@@ -21,7 +21,7 @@ from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.target.nvgpu.arch import ARCHS, FMA, MMA, WGMMA, Arch
-from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
+from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.constraints import constrain_function
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import reads_shared_directly
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE, System

@@ -18,7 +18,7 @@ from tilewright.layout.constraints import Constraint, Equal, Located, OneOf, Pla
 from tilewright.layout.options import tma_layouts
 from tilewright.layout.shared import SWIZZLES, shared_tiled
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit.distribution import MAX_ACCUMULATORS
+from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.hints import split_space
 from tilewright.tile.ir import Block, Function, Op, Value, users, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
