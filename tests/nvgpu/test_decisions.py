@@ -56,6 +56,16 @@ def test_a_kernel_that_was_lowered_for_one_architecture_is_lowered_anew_for_anot
     assert [op.attrs["kind"] for op in products(lowering.lower(kernel, ARCHS[arch]))] == [kind]
 
 
+def test_a_product_of_too_many_instructions_is_not_for_tensor_cores():
+  """They would all be written out; a product of blocks is a loop instead, but these operands are computed."""
+  kinds = []
+  for k in (256, 4096):
+    product = gpu_programs.in_one_block(lambda x, y: jnp.dot(2 * x, 2 * y), S((128, 128), BF16))
+    ((_, native),) = gpu_programs.natives(product, S((128, k), BF16), S((k, 128), BF16))
+    kinds += [op.attrs["kind"] for op in products(lowering.lower(native, ARCHS["sm_80"]))]
+  assert kinds == ["mma", "fma"]
+
+
 def test_a_kind_that_an_architecture_does_not_have_is_refused():
   refused(
     dataclasses.replace(decided("product"), arch=ARCHS["sm_80"]), "cannot be of the kind 'wgmma'.*multiplies by mma"

@@ -31,6 +31,7 @@ from tilewright.target.nvgpu.emit.units import threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.host.device_log import may_log
 from tilewright.target.nvgpu.ir import verify as races
+from tilewright.target.nvgpu.ir.ops import MMA
 from tilewright.target.nvgpu.passes import (
   algebraic_rewrites,
   elementwise_chains,
@@ -254,8 +255,11 @@ def layouts(k: GpuKernel) -> GpuKernel:
   if k.form == PIPELINE:
     return k
   inferred = choice.choose(k.kernel, k.arch, k.num_warps)
-  for op, kind in {} if inferred is None else inferred.dots.items():
-    op.attrs = {**op.attrs, "kind": kind}
+  if inferred is None:
+    return k
+  started = {op.operands[1].owner for op in walk(k.kernel.body.body) if op.name == MMA}  # as the user says
+  for op, kind in inferred.dots.items():
+    op.attrs = {**op.attrs, "kind": kind if op in started else inferred.kind_of(op)}
   return k.replace(inferred=inferred)
 
 

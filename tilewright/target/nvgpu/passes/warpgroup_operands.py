@@ -69,7 +69,7 @@ def room_of_others(inferred: Inferred, staged: Collection[Value], held_bytes: Ca
   Products read stages where they are, and cannot do without: so stages must leave room for every other operand.
   """
   others: dict[Value, int] = {}
-  for dot in (op for op, kind in inferred.dots.items() if kind == WGMMA):
+  for dot in (op for op in inferred.dots if op.attrs.get("kind") == WGMMA):
     for i, value in enumerate(dot.operands):
       wanted = inferred.inferred_operand_layout(dot, i)
       if isinstance(wanted, SharedLayout) and behind_transposes(value)[0] not in staged:

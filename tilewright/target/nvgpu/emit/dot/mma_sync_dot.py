@@ -42,8 +42,6 @@ from tilewright.tile.ir import Block, Op, Value
 
 Words = Callable[[int], ir.Value]  # the 32 bits that begin with a register
 
-MAX_INSTRUCTIONS = 2048  # instructions that are written out
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Staged:
@@ -59,11 +57,7 @@ class Staged:
 
 
 def is_possible(code: BlockCode, op: Op) -> bool:
-  """Whether a product that inference assigned to the tensor cores is small enough to be fully unrolled, and its operands fit."""
-  depth = KINDS[op.operands[0].tile.dtype].depth
-  layout, k = code.layout_of(op.result), sizes(op)[0][1]
-  if layout is None or k % depth or layout.num_registers // 4 * (k // depth) > MAX_INSTRUCTIONS:
-    return False
+  """Whether there is room for the operands of a product of this kind."""
   moved = [v for i, v in enumerate(op.operands) if in_place(code, op, i) is None]
   if any(held_bytes(code, v) > MAX_COPY_BYTES for v in moved):
     return False

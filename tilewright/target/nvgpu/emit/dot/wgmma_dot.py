@@ -52,7 +52,7 @@ def as_matrix(shared: SharedLayout, contracted: int) -> Matrix | None:
 
 
 def is_possible(code: BlockCode, op: Op) -> bool:
-  """Whether a product that inference assigned to warpgroups is small enough to be fully unrolled, and its operands fit."""
+  """Whether there is room for the operands of a product of this kind."""
   assert code.inferred is not None
   room = 0
   for i, value in enumerate(op.operands):
@@ -61,7 +61,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
       room += wanted.nbytes + wanted.swizzle.span
       if _copied_view(code, value, wanted) is None and mma_sync_dot.held_bytes(code, value) > MAX_COPY_BYTES:
         return False
-  return code.layout_of(op.result) is not None and code.room_for(room) <= code.free_bytes
+  return code.room_for(room) <= code.free_bytes
 
 
 def multiply(code: BlockCode, op: Op, old: Value | None) -> Registers:

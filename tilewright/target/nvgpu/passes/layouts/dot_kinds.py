@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.layout.build import blocked_for
 from tilewright.layout.constraints import OneOf, Place, SharedAccess, Transposed, Variable
-from tilewright.layout.layout import OFFSET
+from tilewright.layout.layout import OFFSET, Layout
 from tilewright.layout.options import mma_options, wgmma_left_registers, wgmma_shared, wgmma_variants
 from tilewright.layout.shared import SharedLayout, shared_tiled
 from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA, Arch
@@ -26,6 +26,7 @@ from tilewright.target.nvgpu.passes.layouts.system import System
 from tilewright.tile.ir import Op, Value
 
 FMA_RATE = 128
+_MAX_INSTRUCTIONS = 2048  # of `mma.sync` for one product
 _QUARTERS = 4  # costs are in quarter cycles
 _MAX_SHARED_SHARE = 0.75  # of shared memory that the operands of one product may take
 
@@ -153,6 +154,12 @@ def is_for_warps(op: Op) -> bool:
   if any(map(is_rounded, dtypes)) and not op.attrs.get("tf32"):
     return False
   return len(dtypes) == 1 and dtypes <= set(KINDS) and all(v.tile.rank == 2 for v in (*op.operands, op.result))
+
+
+def is_short(op: Op, result: Layout) -> bool:
+  """Whether a product of `mma.sync` takes whole instructions, and few enough to write them all out."""
+  depth, k = KINDS[op.operands[0].tile.dtype].depth, op.operands[0].tile.shape[op.attrs["contract"][0][0]]
+  return k % depth == 0 and result.num_registers // 4 * (k // depth) <= _MAX_INSTRUCTIONS
 
 
 def _wgmma(system: System, op: Op, lhs: Variable, rhs: Variable, result: Variable) -> list[tuple[Place, ...]]:

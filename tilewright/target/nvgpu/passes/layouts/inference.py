@@ -16,6 +16,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from tilewright import errors
+from tilewright.layout.algebra import without_register_copies
 from tilewright.layout.constraints import Hint, Located, Place
 from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
@@ -23,7 +24,7 @@ from tilewright.layout.solve import DEFAULT_BUDGET, solve
 from tilewright.target.nvgpu.arch import ARCHS, FMA, MMA, WGMMA, Arch
 from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.constraints import constrain_function
-from tilewright.target.nvgpu.passes.layouts.dot_kinds import reads_shared_directly
+from tilewright.target.nvgpu.passes.layouts.dot_kinds import is_short, reads_shared_directly
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE, System
 from tilewright.tile.ir import Function, Op, Value, walk
 from tilewright.tile.printer import op_text
@@ -47,6 +48,15 @@ class Inferred:
   def inferred_operand_layout(self, op: Op, i: int) -> Place:
     """The place in which an op takes an operand."""
     return self.uses.get((op, i)) or self.layouts[op.operands[i]]
+
+  def kind_of(self, op: Op) -> str:
+    """How a product is carried out: as inference chose, unless its registers are too many, or its instructions, which are written out."""
+    kind, held = self.dots[op], self.layouts.get(op.result)
+    if kind == FMA or held is None:
+      return kind
+    if not self.fits(held):
+      return FMA
+    return kind if kind == WGMMA or is_short(op, without_register_copies(held)) else FMA
 
   def fits(self, layout: Layout) -> bool:
     """Whether a thread has enough registers for a tile in a layout."""
