@@ -15,7 +15,8 @@ _STYLE = """
   :root { --ink: #e6e8eb; --paper: #14171b; --faint: #98a2b3; --line: #333a44; --panel: #1b1f25; }
 }
 body { font: 14px system-ui, sans-serif; margin: 24px; color: var(--ink); background: var(--paper); }
-table { border-collapse: collapse; margin: 12px 0; }
+table { border-collapse: collapse; margin: 12px 0; display: block; overflow-x: auto; }
+td:nth-child(2), td:last-child { min-width: 180px; } td:nth-child(3) { white-space: nowrap; }
 td, th { border: 1px solid var(--line); padding: 4px 8px; text-align: left; font-size: 13px; }
 th { background: var(--panel); }
 td.number { text-align: right; white-space: nowrap; }

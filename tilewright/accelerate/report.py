@@ -108,12 +108,12 @@ def _tuples(value: Any) -> Any:
 
 
 def summary(ops: Sequence[str], max_ops: int = 6) -> str:
-  """The kinds of ops, the most telling first: `reducex2 exponential multiplyx3 …`."""
+  """The kinds of ops, the most telling first: `reduce×2 exponential multiply×3 …`."""
   counts: dict[str, int] = {}
   for op in ops:
     counts[op] = counts.get(op, 0) + 1
   order = sorted(counts, key=lambda op: (_RANK.get(op, 1), list(counts).index(op)))
-  shown = [op if counts[op] == 1 else f"{op}x{counts[op]}" for op in order[:max_ops]]
+  shown = [op if counts[op] == 1 else f"{op}×{counts[op]}" for op in order[:max_ops]]
   return " ".join([*shown, "…"] if len(order) > max_ops else shown)
 
 

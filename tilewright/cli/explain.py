@@ -50,7 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 1
   path.write_text(render(found, title=f"{name}({', '.join(arguments.types)})"), encoding="utf-8")
   for own in found:
-    print(f"{own.kernel} for {own.target}: " + ", ".join(f"{what} {value}" for what, value in own.facts))
+    print(
+      f"{own.kernel} for {own.target}: " + ", ".join(f"{what} {value}".replace("\n", "; ") for what, value in own.facts)
+    )
     if own.measured is not None:
       print(own.measured.profile)
   for n, profile in enumerate(own.measured.profile for own in found if own.measured is not None):

@@ -160,8 +160,7 @@ def _on_gpu(kernel: Kernel, native: NativeKernel, machine: Any, device: str | De
     ("CTAs per SM", f"{resident}"),
   ]
   if launch.plan is not None:
-    first, *rest = launch.plan.lines()
-    facts += [("plan", first), *(("", line) for line in rest)]
+    facts.append(("plan", "\n".join(line.strip() for line in launch.plan.lines())))
   if launch.scratch_bytes:
     facts.append(("scratch in global memory", f"{launch.scratch_bytes:,} bytes per CTA"))
   if columns := tensor_columns(ptx):

@@ -148,7 +148,7 @@ class Profiled:
     # A track is a warpgroup, or what there is less.
     works = [role.work for role in roles for _ in range(max(1, role.warps // 4))]
     if len(works) != tracks:
-      works = ["everything"] * tracks
+      works = ["copy and compute"] * tracks
     names = works if tracks == 1 else [f"warpgroup {n}: {work}" for n, work in enumerate(works)]
     return cls(launch.profile_start, launch.profile, tuple(names))
 
