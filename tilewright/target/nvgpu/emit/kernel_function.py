@@ -344,7 +344,9 @@ class Frame:
 def _ways(code: BlockCode) -> Iterator[str]:
   """How products and copies are carried out."""
   what = {COPY_ASYNC: "copy", STORE_ASYNC: "store"}
-  yield from dict.fromkeys(f"{what.get(op.name, 'product')} at {op.loc or '?'}: {way}" for op, way in code.ways.items())
+  yield from dict.fromkeys(
+    f"{what.get(op.name, 'product')} at {str(op.loc or '?').rpartition('/')[2]}: {way}" for op, way in code.ways.items()
+  )
 
 
 def _with_limits(text: str, num_threads: int, num_blocks: int) -> str:

@@ -81,7 +81,7 @@ class GpuKernel:
     if self.form == WARPGROUPS:
       return plans.Plan("warpgroups by hand", tuple(self._warpgroups()))
     staged = () if self.steps is None else stage.described(self.kernel, self.steps)
-    return plans.Plan("one CTA for each point of the grid", (plans.Role("everything", self.num_warps),), staged)
+    return plans.Plan("one CTA for each point of the grid", (plans.Role("copy and compute", self.num_warps),), staged)
 
   def _warpgroups(self) -> Iterator[plans.Role]:
     """The warpgroups, with the registers that they set."""
