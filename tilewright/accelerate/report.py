@@ -108,13 +108,13 @@ def _tuples(value: Any) -> Any:
 
 
 def summary(ops: Sequence[str], max_ops: int = 6) -> str:
-  """The kinds of ops, the most telling first: `reduce×2 exponential multiply×3 …`."""
+  """The kinds of ops, the most telling first: `reduce x2, exponential, multiply x3, …`."""
   counts: dict[str, int] = {}
   for op in ops:
     counts[op] = counts.get(op, 0) + 1
   order = sorted(counts, key=lambda op: (_RANK.get(op, 1), list(counts).index(op)))
-  shown = [op if counts[op] == 1 else f"{op}×{counts[op]}" for op in order[:max_ops]]
-  return " ".join([*shown, "…"] if len(order) > max_ops else shown)
+  shown = [op if counts[op] == 1 else f"{op} x{counts[op]}" for op in order[:max_ops]]
+  return ", ".join([*shown, "…"] if len(order) > max_ops else shown)
 
 
 _RANK = {"dot": 0, "reduce": 0, "exponential": 0, "tanh": 0, "log": 0, "broadcast": 3, "constant": 4, "reshape": 4}
