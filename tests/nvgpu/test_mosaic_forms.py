@@ -51,6 +51,16 @@ def test_rows_are_copied_by_indices_in_a_layout_for_them(layout):
   check(body, X[rows], X, rows, scratch=[plgpu.SMEM((64, 64), F32), plgpu.Barrier()])
 
 
+@pytest.mark.parametrize("layout", [Layout.WGMMA, Layout.WG_STRIDED((64, 64), vec_size=2)], ids=str)
+def test_a_buffer_that_a_copy_fills_is_read_in_a_layout(layout):
+  def body(x_ref, o_ref, buffer, ready):
+    plgpu.copy_gmem_to_smem(x_ref, buffer, ready)
+    plgpu.barrier_wait(ready)
+    o_ref[...] = 2 * plgpu.load(buffer, (), layout=layout)
+
+  check(body, 2 * X, X, scratch=[plgpu.SMEM((64, 64), F32), plgpu.Barrier()])
+
+
 ACCUMULATORS = {
   "sliced": (lambda acc: acc[8:40, 32:64], PRODUCT[8:40, 32:]),
   "a view of a view": (lambda acc: acc.at[:, 16:48].at[32:][...], PRODUCT[32:, 16:48]),
