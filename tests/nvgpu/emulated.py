@@ -30,6 +30,8 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.standard_passes import clean
 from tilewright.tile.uninitialized import outputs_to_poison
 
+arch = "sm_80"  # of which code is made; from sm_90 on a CTA is a warpgroup, as hand-written kernels have it
+
 
 def run(kernel: Kernel, given: NativeKernel, *operands: Any) -> list[Any]:
   if given.mesh:
@@ -38,7 +40,8 @@ def run(kernel: Kernel, given: NativeKernel, *operands: Any) -> list[Any]:
   avals = [m.array_aval for m in native.mapping.output_mappings]  # complex numbers are pairs only after cleaning
   native = clean(native)
   mapping = native.mapping
-  text, launch = emit_kernel(native, architectures.named("sm_80"), None if casts(native) else 1)
+  num_warps = None if casts(native) or arch != "sm_80" else 1
+  text, launch = emit_kernel(native, architectures.named(arch), num_warps)
   results = [jax.ShapeDtypeStruct(a.shape, calling._unpacked_dtype(a.dtype)) for a in avals]
 
   def call(*arrays: Any) -> list[np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import emulated
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +14,9 @@ from mosaic_programs import TILED
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
+from tilewright.pallas import targets
+from tilewright.target import nvgpu
+from tilewright.target.nvgpu.host import device_log
 
 Layout = plgpu.Layout
 X = np.arange(4096, dtype=np.float32).reshape(64, 64)
@@ -132,12 +136,12 @@ def test_products_of_two_kinds_of_fp8():
 
 
 EVERYWHERE = pytest.mark.parametrize(
-  "interpret", [False, True, plgpu.InterpretGPUParams()], ids=["native", "portable", "simulated"]
+  "interpret", [False, True, plgpu.InterpretGPUParams(), "gpu"], ids=["native", "portable", "simulated", "gpu"]
 )
 
 
 @EVERYWHERE
-def test_a_barrier_can_be_asked_whether_its_phase_has_ended(interpret):
+def test_a_barrier_can_be_asked_whether_its_phase_has_ended(interpret, monkeypatch):
   def body(o_ref, barrier):
     plgpu.barrier_arrive(barrier)
     o_ref[0] = plgpu.barrier_test(barrier).astype(jnp.int32)
@@ -146,14 +150,19 @@ def test_a_barrier_can_be_asked_whether_its_phase_has_ended(interpret):
     plgpu.barrier_wait(barrier)
     o_ref[2] = plgpu.barrier_test(barrier).astype(jnp.int32)
 
+  if interpret == "gpu":
+    on_gpu_model(monkeypatch)
   kernel = plgpu.kernel(
-    body, out_type=S((3,), jnp.int32), scratch_types=[plgpu.Barrier(num_arrivals=2)], interpret=interpret
+    body,
+    out_type=S((3,), jnp.int32),
+    scratch_types=[plgpu.Barrier(num_arrivals=2)],
+    interpret=None if interpret == "gpu" else interpret,
   )
   np.testing.assert_array_equal(kernel(), [0, 1, 0])
 
 
 @EVERYWHERE
-def test_a_warpgroup_asks_again_and_again_until_another_has_arrived(interpret):
+def test_a_warpgroup_asks_again_and_again_until_another_has_arrived(interpret, monkeypatch):
   """What the other wrote before is there then; the second phase is another one."""
 
   def body(o_ref, value, barriers):
@@ -178,8 +187,10 @@ def test_a_warpgroup_asks_again_and_again_until_another_has_arrived(interpret):
     scratch_types=[plgpu.SMEM((1,), jnp.int32), plgpu.Barrier(num_barriers=2)],
     num_threads=2,
     thread_name="wg",
-    interpret=interpret,
+    interpret=None if interpret == "gpu" else interpret,
   )
+  if interpret == "gpu":
+    on_gpu_model(monkeypatch)
   np.testing.assert_array_equal(kernel(), [10, 11])
 
 
@@ -200,3 +211,137 @@ def test_semaphores_of_blocks_of_threads_and_of_warpgroups():
   found = plgpu.kernel(body, out_type=S((3, 2), jnp.int32), scratch_types=[plgpu.SemaphoreType.REGULAR], **options)()
   np.testing.assert_array_equal(found % 10, [[1, 1], [2, 2], [3, 3]])
   np.testing.assert_array_equal(found // 10, [[2, 2], [3, 3], [1, 1]])
+
+
+def on_gpu_model(monkeypatch, arch="sm_90a"):
+  """Kernels become the code of a GPU with warpgroups, which runs on the CPU."""
+  monkeypatch.setitem(targets.NATIVE, "cpu", emulated.run)
+  monkeypatch.setattr(emulated, "arch", arch)
+
+
+def both_ways(body):
+  """A kernel of two warpgroups that share semaphores, which wait for each other again and again."""
+  options = dict(num_threads=2, thread_name="wg", grid=(2,), grid_names=("i",))
+  memory = [plgpu.SMEM((2, 128), jnp.int32), plgpu.SemaphoreType.REGULAR((2,))]
+  return plgpu.kernel(body, out_type=S((2, 2, 128), jnp.int32), scratch_types=memory, **options)
+
+
+def exchanged(o_ref, buffer, turns):
+  """Each adds what the other wrote in the round before."""
+  i, wg = jax.lax.axis_index("i"), jax.lax.axis_index("wg")
+  buffer[wg] = jnp.full((128,), 1 + wg, jnp.int32)
+
+  def step(n, total):
+    pl.semaphore_signal(turns.at[1 - wg], 2)
+    pl.semaphore_wait(turns.at[wg], 2)
+    total = total + buffer[1 - wg]
+    pl.semaphore_signal(turns.at[1 - wg])
+    pl.semaphore_wait(turns.at[wg])
+    buffer[wg] = total
+    return total
+
+  o_ref[i, wg] = jax.lax.fori_loop(0, 3, step, jnp.zeros((128,), jnp.int32)) + pl.semaphore_read(turns.at[wg])
+
+
+EXCHANGED = np.broadcast_to(np.asarray([2 + 1 + 3, 1 + 2 + 3])[None, :, None], (2, 2, 128))
+
+
+def test_warpgroups_share_semaphores(monkeypatch):
+  kernel = both_ways(exchanged)
+  np.testing.assert_array_equal(jax.jit(kernel)(), EXCHANGED)
+  on_gpu_model(monkeypatch)
+  np.testing.assert_array_equal(jax.jit(lambda: kernel())(), EXCHANGED)
+
+
+def test_warpgroups_share_semaphores_of_a_scope(monkeypatch):
+  """They are at zero each time that the warpgroups enter it, though they were left at one."""
+
+  def body(o_ref):
+    wg = jax.lax.axis_index("wg")
+
+    def scope(semaphore):
+      pl.semaphore_signal(semaphore)
+      pl.semaphore_wait(semaphore, 2, decrement=False)
+      o_ref[wg] = o_ref[wg] + pl.semaphore_read(semaphore)
+
+    o_ref[wg] = 0
+    jax.lax.fori_loop(0, 3, lambda _, c: pl.run_scoped(scope, plgpu.SemaphoreType.REGULAR, collective_axes="wg"), None)
+
+  kernel = plgpu.kernel(body, out_type=S((2,), jnp.int32), num_threads=2, thread_name="wg")
+  np.testing.assert_array_equal(jax.jit(kernel)(), [6, 6])
+  on_gpu_model(monkeypatch)
+  np.testing.assert_array_equal(jax.jit(lambda: kernel())(), [6, 6])
+
+
+def test_of_two_waits_for_one_signal_each_takes_its_own(monkeypatch):
+  def body(o_ref, semaphore):
+    wg = jax.lax.axis_index("wg")
+
+    @pl.when(wg == 0)
+    def _():
+      pl.semaphore_signal(semaphore, 5)
+
+    @pl.when(wg > 0)
+    def _():
+      pl.semaphore_wait(semaphore, 2)
+      pl.semaphore_signal(semaphore, 1)
+
+    pl.semaphore_wait(semaphore, 3, decrement=False)
+    o_ref[wg] = 1
+
+  kernel = plgpu.kernel(
+    body, out_type=S((3,), jnp.int32), scratch_types=[plgpu.SemaphoreType.REGULAR], num_threads=3, thread_name="wg"
+  )
+  np.testing.assert_array_equal(jax.jit(kernel)(), [1, 1, 1])
+  on_gpu_model(monkeypatch)
+  np.testing.assert_array_equal(jax.jit(lambda: kernel())(), [1, 1, 1])
+
+
+def test_warpgroups_print_on_gpus(monkeypatch, capfd):
+  def body(x_ref, o_ref, ready):
+    wg = jax.lax.axis_index("wg")
+    pl.debug_print("{} has {}", wg, x_ref[wg, :3])
+    plgpu.barrier_arrive(ready)
+    plgpu.barrier_wait(ready)
+
+    @pl.when(wg == 1)
+    def _():
+      pl.debug_print("all have printed")
+
+    o_ref[wg] = x_ref[wg]
+
+  kernel = plgpu.kernel(
+    body,
+    out_type=S((2, 128), F32),
+    scratch_types=[plgpu.Barrier(num_arrivals=2)],
+    num_threads=2,
+    thread_name="wg",
+  )
+  on_gpu_model(monkeypatch)
+  x = np.arange(256, dtype=np.float32).reshape(2, 128)
+  np.testing.assert_array_equal(jax.jit(kernel)(x), x)
+  first, second, last = capfd.readouterr().out.splitlines()
+  assert {first, second} == {"0 has [0. 1. 2.]", "1 has [128. 129. 130.]"} and last == "all have printed"
+
+
+def test_what_does_not_fit_the_log_is_left_out_and_the_rest_is_whole(monkeypatch, capfd):
+  monkeypatch.setattr(device_log, "RECORDS_BYTES", 100)  # room for three records of 32 bytes
+
+  def body(o_ref):
+    wg = jax.lax.axis_index("wg")
+    for _ in range(2):
+      pl.debug_print("{}", wg)
+    o_ref[wg] = wg
+
+  kernel = plgpu.kernel(body, out_type=S((2,), jnp.int32), num_threads=2, thread_name="wg")
+  on_gpu_model(monkeypatch)
+  np.testing.assert_array_equal(jax.jit(kernel)(), [0, 1])
+  *told, left_out = capfd.readouterr().out.splitlines()
+  assert len(told) == 3 and set(told) <= {"0", "1"} and "1 more" in left_out
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
+def test_what_warpgroups_share_becomes_code_for_every_architecture(arch):
+  ((_, native),) = natives(both_ways(exchanged))
+  text, _ = nvgpu.compile_ptx(native, arch)
+  assert "atom" in text and "nanosleep" in text

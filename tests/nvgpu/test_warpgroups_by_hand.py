@@ -382,7 +382,6 @@ def test_a_check_that_fails_ends_the_others_too():
       lambda: natives(plgpu.kernel(lambda o: None, S((8,), F32), num_threads=9, thread_name="wg")),
       "at most 8 warpgroups",
     ),
-    (lambda: jax.jit(kernel(lambda o, s: None, plgpu.SemaphoreType.REGULAR)).lower(), "Use plgpu.Barrier"),
     (lambda: jax.jit(kernel(lambda o, b: plgpu.barrier_wait(b), plgpu.Barrier(num_barriers=2))).lower(), "barrier.at"),
     (
       lambda: jax.jit(kernel(lambda o, s: plgpu.barrier_wait(s), plgpu.SMEM((), F32))).lower(),

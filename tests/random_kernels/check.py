@@ -6,8 +6,26 @@ import traceback
 
 import jax
 
+from . import hand_written
 from .generated_kernels import Kernel, generate
 from .numbers import difference
+
+
+def check_hand_written(seed: int, *, size: int | None = None, show: bool = False) -> str | None:
+  """What is wrong with the hand-written kernel of `seed`, or None."""
+  program = hand_written.generate(seed, size)
+  if show:
+    print(program, flush=True)
+  arguments = program.arguments()
+  expected = program.expected(arguments)
+  try:
+    actual = program.call(arguments)
+  except Exception as error:
+    return f"raised {type(error).__name__}: {error}\n" + "\n".join(traceback.format_exc().splitlines()[-12:])
+  for number, (a, e) in enumerate(zip(actual, expected, strict=True)):
+    if wrong := int((a.astype(float) != e).sum()):
+      return f"output {number}: {wrong} of {e.size} are wrong"
+  return None
 
 
 def check(seed: int, *, portable: bool = True, size: int | None = None, show: bool = False) -> str | None:

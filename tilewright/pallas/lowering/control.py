@@ -324,7 +324,7 @@ def lower_kernel(
   lower_jaxpr(emitter, kernel.jaxpr, (), seen)
   scratch = tuple(v.type for v in body.params[first_scratch:])
   if kernel.warpgroups > 1:
-    check_shared(kernel, scratch, global_refs, for_gpu=for_gpu)
+    check_shared(kernel, global_refs, for_gpu=for_gpu)
   if together and len(own_refs) < len(global_refs):
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': cores that signal each other have no memory that outlives an instance natively, such as that of "

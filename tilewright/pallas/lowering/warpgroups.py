@@ -24,14 +24,12 @@ from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
 from tilewright.pallas.scoped import check_alone
 from tilewright.tile.grid import Kernel
 from tilewright.tile.ir import Value
-from tilewright.tile.types import RefType, SemaphoreArrayType
+from tilewright.tile.types import RefType
 
 _MAX_WARPGROUPS_ON_GPU = 8  # warpgroups of 128 threads: a CTA has at most 1024
 
 
-def check_shared(
-  kernel: Kernel, scratch: Sequence[Any], global_refs: Collection[Any] = (), *, for_gpu: bool = False
-) -> None:
+def check_shared(kernel: Kernel, global_refs: Collection[Any] = (), *, for_gpu: bool = False) -> None:
   """Reject memory that warpgroups cannot share, and more warpgroups than a CTA can have."""
   if for_gpu and kernel.warpgroups > _MAX_WARPGROUPS_ON_GPU:
     raise errors.GridError(
@@ -43,12 +41,6 @@ def check_shared(
       f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) have no memory that outlives an instance, such as "
       "that of pl.get_global or of random number generators with a state. Pass it as an operand."
     )
-  for ty in scratch:
-    if isinstance(ty, SemaphoreArrayType) and not ty.arrivals:
-      raise errors.UnsupportedFeatureError(
-        f"The kernel '{kernel.name}': semaphores that several warpgroups of a block share (num_threads={kernel.warpgroups}) are not "
-        "supported. Use plgpu.Barrier."
-      )
 
 
 def _are_several(ctx: Context) -> bool:
@@ -96,8 +88,6 @@ def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:
   kernel, body = ctx.builder.kernel, ctx.builder.body
   assert kernel is not None and body is not None
   refs = [Value(memory_type(aval), body) for aval in avals]
-  if kernel.warpgroups > 1:
-    check_shared(kernel, [v.type for v in refs])
   body.params.extend(refs)
   ctx.builder.emit_all("meet", [v for v in refs if not isinstance(v.type, RefType)])
   return refs
@@ -188,10 +178,5 @@ def _wait(ctx: Context, *flat: Value, tree: Any, arrivals: int, is_lazy: bool) -
 
 @rule("barrier_test")
 def _test(ctx: Context, *flat: Value, tree: Any, arrivals: int) -> Value:
-  if ctx.builder.for_gpu:
-    raise errors.UnsupportedFeatureError(
-      f"plgpu.barrier_test at {ctx.where}: native GPU code cannot test whether a barrier's phase is complete. Use plgpu.barrier_wait, in a "
-      "separate warpgroup if waiting would block other work, or interpret=plgpu.InterpretGPUParams()."
-    )
   barrier, index = semaphore_index(ctx, leaves(tree, flat))
   return ctx.emit("ge", ctx.emit("read_semaphore", barrier, *index), ctx.constant(arrivals, np.int32))

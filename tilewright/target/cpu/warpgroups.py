@@ -201,12 +201,13 @@ def _meet(code: WarpgroupCode, op: Op) -> None:
   barriers = [(v, code.env[v]) for v in op.operands]
   with if_then(b, b.icmp_signed("==", count, met)), code.scope():
     for v, own in barriers:
-      effects.clear(code, own.arrived, v.type.shape)
+      effects.clear(code, own.arrived if isinstance(own, Barriers) else own, v.type.shape)
   turns.until(
     lambda: b.icmp_signed(">=", read(b, turns.state, _MET, I64), met), f"waits for the others to come to {op.loc}"
   )
   for v, own in barriers:
-    effects.clear(code, own.waits, v.type.shape)
+    if isinstance(own, Barriers):
+      effects.clear(code, own.waits, v.type.shape)
 
 
 def _wait(code: WarpgroupCode, op: Op) -> None:

@@ -27,7 +27,7 @@ from tilewright.target.llvm.block_ranges import BlockRange, block_ranges
 from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I1, I64
-from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers, warpgroup_semaphores
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.ops import effects
@@ -102,6 +102,12 @@ def restart(code: BlockCode, kernel: NativeKernel, memory: Sequence[Any]) -> Non
       _start_from(code, own, kind.shape, value)
 
 
+def _semaphores(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace | None) -> Any:
+  if own is None:
+    return effects.counters(code, kind.shape)
+  return warpgroup_barriers.at(code, kind, own) if kind.arrivals else warpgroup_semaphores.at(code, kind, own)
+
+
 def shared_scratch(code: BlockCode, kernel: NativeKernel, places: Sequence[RefPlace | None]) -> list[Any]:
   """The scratch memory that several warpgroups share; accumulators are private to each. Its initial contents are unspecified."""
   found: list[Any] = []
@@ -111,9 +117,7 @@ def shared_scratch(code: BlockCode, kernel: NativeKernel, places: Sequence[RefPl
       found.append(known[number])
       continue
     if isinstance(ref.type, SemaphoreArrayType):
-      found.append(
-        effects.counters(code, ref.type.shape) if own is None else warpgroup_barriers.at(code, ref.type, own)
-      )
+      found.append(_semaphores(code, ref.type, own))
       continue
     assert own is not None
     base = None if own.union is None else unions.setdefault(own.union, object())

@@ -11,7 +11,7 @@ from typing import Any
 from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit import blocks
-from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers, warpgroup_semaphores
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.ops import peers
@@ -121,7 +121,8 @@ class Meetings(_Grid):
 
   def __init__(self, frame: Frame, code: BlockCode):
     super().__init__(frame, code, blocks.shared_scratch(code, frame.kernel, frame.lowered.scratch))
-    self.barriers = [own for own in self.memory if isinstance(own, warpgroup_barriers.Barriers)]
+    shared = warpgroup_barriers.Barriers, warpgroup_semaphores.SharedSemaphores
+    self.barriers = [own for own in self.memory if isinstance(own, shared)]
 
   def run(self, number: Any) -> None:
     """One point, with all of the other dimensions."""

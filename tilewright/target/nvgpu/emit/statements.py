@@ -12,7 +12,7 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
 from tilewright.target.nvgpu.emit import views
-from tilewright.target.nvgpu.emit.by_hand import async_copies, warpgroup_barriers
+from tilewright.target.nvgpu.emit.by_hand import async_copies, warpgroup_barriers, warpgroup_semaphores
 from tilewright.target.nvgpu.emit.code import MOVES, BlockCode
 from tilewright.target.nvgpu.emit.dot import shared_dot, wgmma_dot, wgmma_operands
 from tilewright.target.nvgpu.emit.ops import effects, gather_scatter, reductions
@@ -262,5 +262,6 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   WARPS: control.STATEMENTS["switch"],
   **effects.STATEMENTS,
   **warpgroup_barriers.STATEMENTS,
+  **warpgroup_semaphores.STATEMENTS,
   **gather_scatter.STATEMENTS,
 }

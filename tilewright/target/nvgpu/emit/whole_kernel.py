@@ -15,7 +15,7 @@ from tilewright.target.llvm.loops import for_range, i64
 from tilewright.target.llvm.types import I64
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit import blocks
-from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers, warpgroup_semaphores
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import ordinary
 from tilewright.target.nvgpu.emit.grid_loop import Meetings, Points
@@ -96,6 +96,8 @@ def _emit_warpgroups(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
   kernel, frame = k.kernel, Frame(k, profile=profile)
   code = frame.code(k.num_threads)
   code.divide(kernel.warpgroups)
+  if kernel.warpgroups > 1 or any(map(warpgroup_semaphores.asks, walk(kernel.body.body))):
+    code.synchronizing_ops = code.synchronizing_ops | warpgroup_semaphores.SYNCHRONISING
   frame.begin(code)
   code.inferred, code.roles = k.inferred, k.roles
   if k.arch.has_tma:

@@ -79,7 +79,7 @@ def _read_too_early(kernel: NativeKernel, copies: Sequence[Op]) -> None:
     for op in block.ops:
       if wg not in roles.comes_to(op):
         continue
-      has_waited |= op.name == "await" or any([visit(inner, wg, has_waited) for inner in op.blocks])
+      has_waited |= op.name in ("await", "read_semaphore") or any([visit(inner, wg, has_waited) for inner in op.blocks])
       copy = filled.get(base_of(op.operands[0])) if op.name == "load" else None
       if copy is not None and not has_waited and op.result is not copy.operands[1]:
         raise errors.RaceError(

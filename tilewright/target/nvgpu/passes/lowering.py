@@ -155,11 +155,6 @@ def find_roles(k: GpuKernel) -> GpuKernel:
   races.verify(kernel)
   roles = Roles(kernel)
   register_budget.check(kernel, roles)
-  if any(op.name == "print" for op in walk(kernel.body.body)):
-    raise errors.UnsupportedFeatureError(
-      f"The kernel '{kernel.name}': several warpgroups (num_threads={kernel.warpgroups}) cannot print on a GPU. Write the values "
-      "to an output, or run the kernel on the CPU."
-    )
   return k.replace(roles=roles, num_threads=threads.GROUP)
 
 

@@ -231,16 +231,14 @@ def scratch(
 
 
 def shared_scratch(kernel: NativeKernel, arena: Arena, inferred: Inferred | None) -> tuple[RefPlace | None, ...]:
-  """The places of the scratch memory that several warpgroups share, barriers among it; accumulators are private to each."""
+  """The places of the scratch memory that several warpgroups share, barriers and semaphores among it; accumulators are private to each."""
   refs = scratch_refs(kernel)
   in_unions, open_unions, found = unions.find(refs), dict[Value, _Union](), list[RefPlace | None]()
   for number, ref in enumerate(refs):
     name = scratch_name(kernel, number)
-    if isinstance(
-      ref.type, SemaphoreArrayType
-    ):  # without arrivals they are of one warpgroup, see `lowering.warpgroups`
+    if isinstance(ref.type, SemaphoreArrayType):
       with arena.sharing():
-        found.append(barriers(arena, ref.type, name) if ref.type.arrivals else None)
+        found.append(_semaphores(arena, ref.type, name))
     elif is_accumulator(ref.ref) or _registers(inferred, ref) is not None:
       found.append(place(arena, inferred, ref, name))
     else:
@@ -258,6 +256,15 @@ def barriers(arena: Arena, kind: SemaphoreArrayType, location: str = "") -> RefP
   """The place of barriers: eight bytes each."""
   found = arena.take((max(1, math.prod(kind.shape)),), np.int64, is_shared=True, location=location)
   return RefPlace(place=found, is_for_all=arena.is_sharing)
+
+
+def _semaphores(arena: Arena, kind: SemaphoreArrayType, location: str) -> RefPlace | None:
+  """The place of barriers, or of semaphores that several warpgroups share; those of one are registers."""
+  if kind.arrivals:
+    return barriers(arena, kind, location)
+  if arena.groups == 1:
+    return None
+  return RefPlace(place=arena.take(kind.shape, np.int32, is_shared=True, location=location), is_for_all=True)
 
 
 class _Union:

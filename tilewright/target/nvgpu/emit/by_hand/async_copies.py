@@ -2,8 +2,8 @@
 
 A copy to shared memory is issued to TMA by one thread, if it has boxes (`tma_copies`): the barrier counts their bytes in addition to the
 threads. Otherwise all threads copy pieces asynchronously (`cp.async`), and a thread arrives when its pieces have arrived; or they load,
-store and arrive. A copy to global memory that has boxes is in flight until its group is waited for: the first thread of each warpgroup
-issues and waits for all. Others are done where they stand.
+store and arrive, as for a buffer that is kept in registers. A copy to global memory that has boxes is in flight until its group is waited
+for: the first thread of each warpgroup issues and waits for all. Others are done where they stand.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tilewright.target.nvgpu.emit.by_hand.warpgroup_barriers import address_of, 
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.distribution import distribute
+from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.units import cp_async, mbarrier, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.ir.ops import barrier_of
@@ -33,7 +34,7 @@ from tilewright.tile.pipeline import CP_ASYNC, TMA
 def copy_async(code: BlockCode, op: Op) -> bool:
   """Start a copy to shared memory, if TMA or cp.async can carry it out; returns whether they do."""
   loaded = tma_copies.load_behind(op.operands[1])
-  if loaded is None or loaded.op.result in code.env:
+  if loaded is None or loaded.op.result in code.env or isinstance(code.memory_of(op.operands[0]), RegisterRef):
     return False
   if _by_tma(code, op, loaded):
     code.by_engine.add(op)

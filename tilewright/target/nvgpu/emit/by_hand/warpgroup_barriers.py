@@ -53,6 +53,9 @@ class Barriers:
   def words(self) -> int:
     return _words(self.kind)
 
+  def begin_again(self, code: BlockCode) -> None:
+    _initialize(code, code.b, self, again=True)
+
 
 def _words(kind: SemaphoreArrayType) -> int:
   return max(1, -(-math.prod(kind.shape) // _BITS))
@@ -105,12 +108,12 @@ def begin(code: BlockCode, *, has_barriers: bool) -> None:
   code.forget_accesses()
 
 
-def meet(code: BlockCode, barriers: Sequence[Barriers] = ()) -> None:
-  """All warpgroups wait for each other, and barriers are initialised again."""
+def meet(code: BlockCode, barriers: Sequence[Any] = ()) -> None:
+  """All warpgroups wait for each other, and barriers and semaphores begin again."""
   if barriers:
     threads.barrier(code.b)
     for own in barriers:
-      _initialize(code, code.b, own, again=True)
+      own.begin_again(code)
     _fence_initialized(code)
   threads.barrier(code.b)
   code.forget_accesses()
@@ -182,16 +185,33 @@ def arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
     mbarrier.arrive_for(b, barrier, threads.WARP)
 
 
-def _await(code: BlockCode, op: Op) -> None:
+@dataclasses.dataclass(frozen=True)
+class NextPhase:
+  """The phase that this warpgroup waits for next: the address of its barrier, its parity, and what says so from its end on."""
+
+  address: ir.Value
+  parity: ir.Value
+  place: ir.Value  # of a word of parities
+  following: ir.Value  # that word for the phase after it
+
+
+def next_phase(code: BlockCode, barrier: Sequence[Value]) -> NextPhase:
   b = code.b
-  own, number = _found(code, op.operands)
+  own, number = _found(code, barrier)
   address = b.add(own.address, b.mul(number, I32(_BYTES)))
   bit = b.and_(number, I32(_BITS - 1))
   word: ir.Value = I32(0) if own.words == 1 else b.lshr(number, I32(5))
   place = b.gep(own.parities, [word], source_etype=I32)
   parities = b.load(place, typ=I32)
   parity = b.and_(b.lshr(parities, bit), I32(1))
-  b.store(b.xor(parities, b.shl(I32(1), bit)), place)
+  return NextPhase(address, parity, place, b.xor(parities, b.shl(I32(1), bit)))
+
+
+def _await(code: BlockCode, op: Op) -> None:
+  b = code.b
+  phase = next_phase(code, op.operands)
+  address, parity = phase.address, phase.parity
+  b.store(phase.following, phase.place)
   look, done = b.append_basic_block("await"), b.append_basic_block("await.done")
   b.branch(look)
   b.position_at_end(look)

@@ -19,6 +19,7 @@ from tilewright.target.llvm import semaphores
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.ops.told import told_by_first
 from tilewright.target.nvgpu.emit.units import system_scope
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host import device_log
@@ -106,8 +107,8 @@ def _print(code: BlockCode, op: Op) -> None:
   site = log.report.print(op.attrs["fmt"], [v.tile for v in op.operands])
   values = [code.scalar(v) if v.tile.is_scalar else code.in_memory(v) for v in op.operands]
   code.sync({v.base for v in values if isinstance(v, View)}, set())
-  used = b.load(log.used, typ=I64)
   total = device_log.record_bytes([v.tile for v in op.operands])
+  used = b.load(log.used, typ=I64) if code.groups == 1 else _claim(code, total)
   fits = b.icmp_unsigned("<=", b.add(used, i64(total)), i64(device_log.RECORDS_BYTES))
   place = b.gep(log.pointer, [b.add(used, i64(device_log.HEADER_BYTES))], source_etype=I8)
   with if_then(b, fits), code.scope():
@@ -123,11 +124,28 @@ def _print(code: BlockCode, op: Op) -> None:
       else:
         with if_then(b, _is_first(code)):
           code.store(target, [], value)
+  if code.groups > 1:
+    return
   b.store(b.select(fits, b.add(used, i64(total)), used), log.used)
   b.store(b.add(b.load(log.dropped, typ=I64), b.zext(b.not_(fits), I64)), log.dropped)
   with if_then(b, _is_first(code)):
     for number, slot in ((device_log.USED, log.used), (device_log.DROPPED, log.dropped)):
       b.store(b.trunc(b.load(slot, typ=I64), I32), log.word(b, number), align=4)
+
+
+def _claim(code: BlockCode, total: int) -> ir.Value:
+  """Claim room for a record in a log that several warpgroups share: how much was used before. Who finds no room gives back what it took;
+  meanwhile nobody else finds any either, so that records follow each other."""
+  b, log = code.b, code.error
+
+  def claim() -> ir.Value:
+    used = b.atomic_rmw("add", log.word(b, device_log.USED), I32(total), "monotonic")
+    with if_then(b, b.icmp_unsigned(">", b.add(used, I32(total)), I32(device_log.RECORDS_BYTES))):
+      b.atomic_rmw("sub", log.word(b, device_log.USED), I32(total), "monotonic")
+      b.atomic_rmw("add", log.word(b, device_log.DROPPED), I32(1), "monotonic")
+    return used
+
+  return b.zext(told_by_first(code, claim), I64)
 
 
 def _copy(code: BlockCode, shape: tuple[int, ...], source: View, target: View) -> None:

@@ -211,6 +211,6 @@ def _is_kept_whole(ref: Value, uses: list[Op], num_warps: int) -> bool:
   kind = ref.type
   if not isinstance(kind, RefType) or not kind.shape or not kind.size:
     return False
-  if any(op.name not in ("load", "store") or ref in op.operands[1:] for op in uses):
+  if any(op.name not in ("load", "store", COPY_ASYNC) or ref in op.operands[1:] for op in uses):
     return False
   return blocked_for(kind.shape, num_warps).num_registers <= MAX_ACCUMULATORS

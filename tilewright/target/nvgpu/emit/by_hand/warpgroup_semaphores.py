@@ -1,0 +1,185 @@
+"""Semaphores that the warpgroups of a CTA share, and questions to barriers, in kernels whose warpgroups each run the body independently.
+
+    signal(semaphore, 2)       warpgroup 0: its threads meet, and the first adds 2, which releases what they wrote
+    wait(semaphore, 2)         warpgroup 1: the first thread polls, and takes 2 off; its threads meet before they go on
+
+A semaphore is a 32-bit counter in shared memory. What one thread finds is told to the others through a word of memory, because the threads
+of a warpgroup must take the same control flow. As for barriers (`warpgroup_barriers`), a waiting thread of a kernel with checks gives up
+when another warpgroup has failed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+from llvmlite import ir
+
+from tilewright import errors
+from tilewright.target.llvm.loops import Index, if_then
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu.emit import views
+from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
+from tilewright.target.nvgpu.emit.code import BlockCode
+from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.ops.told import told_by_first
+from tilewright.target.nvgpu.emit.units import mbarrier, system_scope, tma
+from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.host import device_log
+from tilewright.target.nvgpu.passes.memory import RefPlace
+from tilewright.tile.ir import Op, Value
+from tilewright.tile.types import SemaphoreArrayType
+
+SYNCHRONISING = frozenset({"signal", "wait", "read_semaphore"})  # ops between which others may write
+_NAP = 40  # nanoseconds between two looks at a counter
+_WAITS, _DONE, _FAILED = range(3)
+
+
+@dataclasses.dataclass(eq=False)
+class SharedSemaphores(View):
+  """Counters in shared memory, of all warpgroups."""
+
+  count: int = 1
+
+  def begin_again(self, code: BlockCode) -> None:
+    """One thread sets them to zero; a barrier of all threads is needed on both sides."""
+    b = code.b
+    with if_then(b, b.and_(_is_first(code), b.icmp_unsigned("==", code.group, I32(0)))):
+      for number in range(self.count):
+        b.store(I32(0), b.gep(self.pointer, [I32(number)], source_etype=I32), align=4)
+
+
+def asks(op: Op) -> bool:
+  """Whether an op asks a barrier if its phase has ended."""
+  return op.name == "read_semaphore" and op.operands[0].type.arrivals > 0  # type: ignore[union-attr]
+
+
+def at(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace) -> SharedSemaphores:
+  """Counters at a place, of all warpgroups, set to zero before the body, in front of which all meet."""
+  assert own.place is not None
+  made = code.view_at(own.place, kind.shape, np.int32)
+  found = SharedSemaphores(made.pointer, made.strides, made.dtype, made.base, count=max(1, math.prod(kind.shape)))
+  found.begin_again(code)
+  return found
+
+
+def _is_first(code: BlockCode) -> ir.Value:
+  return code.b.icmp_unsigned("==", code.thread, I32(0))
+
+
+def _place(code: BlockCode, memory: View, index: list[Value]) -> ir.Value:
+  return views.address(code.b, memory, [Index(code.scalar_index(i)) for i in index], 1)[0]
+
+
+def _amount(code: BlockCode, v: Value) -> ir.Value:
+  value = code.scalar(v)
+  return value if value.type == I32 else code.b.trunc(code.scalar_index(v), I32)
+
+
+def _signal(code: BlockCode, op: Op) -> None:
+  semaphore, amount, *index = op.operands
+  memory = code.memory_of(semaphore)
+  if not isinstance(memory, SharedSemaphores):
+    effects.STATEMENTS["signal"](code, op)
+    return
+  b, place, value = code.b, _place(code, memory, index), _amount(code, amount)
+  if code.arch.has_tma:
+    tma.fence_writes(b)  # others may let tensor cores or TMA read what these threads wrote
+  code.barrier()
+  with if_then(b, _is_first(code)):
+    b.atomic_rmw("add", place, value, "release")
+
+
+def _wait(code: BlockCode, op: Op) -> None:
+  semaphore, amount, *index = op.operands
+  memory = code.memory_of(semaphore)
+  if not isinstance(memory, SharedSemaphores):
+    effects.STATEMENTS["wait"](code, op)
+    return
+  b, place, needed = code.b, _place(code, memory, index), _amount(code, amount)
+  verdict = told_by_first(code, lambda: _poll(code, place, needed, is_taken=op.attrs["decrement"]))
+  if code.error is not None:
+    with if_then(b, b.icmp_unsigned("==", verdict, I32(_FAILED)), ends=True):
+      b.ret_void()
+  code.forget_accesses()
+
+
+def _poll(code: BlockCode, place: ir.Value, needed: ir.Value, *, is_taken: bool) -> ir.Value:
+  """In the first thread: how the wait for a count ends. Others may wait for the same, so it is taken off at once or not at all."""
+  b = code.b
+  look, nap, done = (b.append_basic_block(f"semaphore.{name}") for name in ("look", "nap", "done"))
+  b.branch(look)
+  b.position_at_end(look)
+  count = b.load_atomic(place, "acquire", 4, typ=I32)
+  is_enough = b.icmp_signed(">=", count, needed)
+  if is_taken:
+    take = b.append_basic_block("semaphore.take")
+    b.cbranch(is_enough, take, nap)
+    b.position_at_end(take)
+    taken = b.cmpxchg(place, count, b.sub(count, needed), "acq_rel", "monotonic")
+    b.cbranch(b.extract_value(taken, 1), done, look)
+    success = take
+  else:
+    b.cbranch(is_enough, done, nap)
+    success = look
+  b.position_at_end(nap)
+  system_scope.nap(b, _NAP)
+  if code.error is None:
+    b.branch(look)
+  else:
+    failed = b.load_atomic(code.error.word(b, device_log.FAILED), "monotonic", 4, typ=I32)
+    b.cbranch(b.icmp_unsigned("!=", failed, I32(0)), done, look)
+  b.position_at_end(done)
+  verdict = b.phi(I32)
+  verdict.add_incoming(I32(_DONE), success)
+  if code.error is not None:
+    verdict.add_incoming(I32(_FAILED), nap)
+  return verdict
+
+
+def _read(code: BlockCode, op: Op) -> None:
+  """What a semaphore holds. Of a barrier, all arrivals of a phase if the one that this warpgroup waits for next has ended, else none."""
+  semaphore, *index = op.operands
+  own = code.env[semaphore]
+  if isinstance(own, warpgroup_barriers.Barriers):
+    code.env[op.results[0]] = _test(code, op, own)
+    return
+  if asks(op):
+    where = f"plgpu.barrier_test at {op.loc or '?'}: with one warpgroup"
+    if not code.arch.has_tma:
+      raise errors.UnsupportedFeatureError(f"{where} it needs sm_90 or later, got {code.arch.name}. Use barrier_wait.")
+    raise errors.UnsupportedFeatureError(
+      f"{where} that prints, copies are done where they stand. Use plgpu.barrier_wait, or leave the print out."
+    )
+  memory = code.memory_of(semaphore)
+  if not isinstance(memory, SharedSemaphores):
+    effects.STATEMENTS["read_semaphore"](code, op)
+    return
+  place = _place(code, memory, index)
+  code.env[op.results[0]] = told_by_first(code, lambda: code.b.load_atomic(place, "acquire", 4, typ=I32))
+  code.forget_accesses()
+
+
+def _test(code: BlockCode, op: Op, own: warpgroup_barriers.Barriers) -> ir.Value:
+  """The first thread asks. If the phase has ended, each thread sees it end, so that what arrived is visible to it."""
+  b = code.b
+  phase = warpgroup_barriers.next_phase(code, op.operands)
+  ask = lambda: mbarrier.has_ended(b, phase.address, phase.parity, may_sleep=False)
+  ended = b.icmp_unsigned("!=", told_by_first(code, lambda: b.zext(ask(), I32)), I32(0))
+  with if_then(b, ended):
+    look, done = b.append_basic_block("test.look"), b.append_basic_block("test.done")
+    b.branch(look)
+    b.position_at_end(look)
+    b.cbranch(ask(), done, look)
+    b.position_at_end(done)
+  code.forget_accesses()
+  return b.select(ended, I32(own.kind.arrivals), I32(0))
+
+
+STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
+  "signal": _signal,
+  "wait": _wait,
+  "read_semaphore": _read,
+}
