@@ -11,5 +11,6 @@ relayout         a tile from one layout to another
 effects          semaphores, checks, prints
 cache_modifiers  eviction policies and modifiers that the user names
 peers            memory and semaphores of other devices
+told             a number that one thread finds, told to the others
 user_asm         assembly that the user writes
 """
