@@ -203,7 +203,7 @@ def test_no_two_warpgroups_write_the_same_stage_and_words_are_read_as_words(reci
   ((_, native),) = natives(matmul, quantised, quantised)
   ptx, launch = nvgpu.compile_ptx(native, "sm_90a")
   assert "bfi.b32" not in ptx
-  plan = launch.pipeline
+  plan = launch.lowered.pipeline
   groups = plan.producers // GROUP
   assert groups == 2 and plan.stages % groups == plan.slices % groups == 0
 
