@@ -137,6 +137,10 @@ class EffectError(TilewrightError, NotImplementedError):
   """A transformation met an effect that it would change the meaning of."""
 
 
+class CheckifyError(TilewrightError, ValueError):
+  """A `checkify.check` in a function that `checkify` does not transform."""
+
+
 # --- fusing a program into a kernel ------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from jax import lax
 from language import F32, S, arange, pointwise, run
 
 from tilewright import pallas as pl
+from tilewright.tile.grid import Kernel
 
 
 def cost(f, *shapes, dtype=F32):
@@ -27,11 +28,11 @@ def test_a_product_of_matrices_counts_two_operations_for_each_term():
   assert cost(lambda a, b: a @ b, (8, 16), (16, 4)) == (2 * 8 * 16 * 4, 0, 4 * (8 * 16 + 16 * 4 + 8 * 4))
 
 
-@pytest.mark.parametrize("power, multiplications", [(1, 0), (2, 1), (3, 2), (4, 2)])
+@pytest.mark.parametrize("power, multiplications", [(1, 0), (2, 1), (3, 2), (4, 2), (-1, 1), (-3, 3)])
 def test_a_power_counts_the_multiplications_it_takes(power, multiplications):
   flops, _, _ = cost(lambda x: lax.integer_pow(x, power), (8,))
   assert flops >= 8 * multiplications
-  assert flops <= 8 * 2 * max(multiplications, 0) + (8 if power > 1 else 0)
+  assert flops <= 8 * 2 * max(multiplications, 0) + (8 if power not in (0, 1) else 0)
 
 
 def test_a_loop_counts_as_often_as_it_runs():
@@ -44,9 +45,32 @@ def test_a_branch_counts_as_its_most_expensive_arm():
   assert cost(f, (8,))[0] == 16
 
 
-def test_reductions_and_nested_functions():
-  assert cost(lambda x: jnp.sum(x), (8, 4))[0] == 32
-  assert cost(jax.jit(lambda x: x + 1), (8,))[0] == 8
+STRAIGHT_LINE = {
+  "reductions": lambda x: jnp.max(x, 0) + jnp.sum(x),
+  "softmax": jax.nn.softmax,
+  "variance": lambda x: (x - x.mean()) * lax.rsqrt(x.var() + 1e-5),
+  "gelu": lambda x: x * (1 + lax.erf(x)),
+  "powers": lambda x: x**7 + jnp.power(x, 1.5) + lax.rem(x, x) + lax.exp2(x),
+  "attention": lambda x: jax.nn.softmax(x @ x.T) @ x,
+  "nested": jax.jit(lambda x: x + jax.jit(jnp.exp)(x)),
+}
+
+
+@pytest.mark.parametrize("name", STRAIGHT_LINE)
+def test_straight_line_programs_cost_what_they_cost_in_jax(name):
+  from jax.experimental import pallas as original
+
+  found, expected = (m.estimate_cost(STRAIGHT_LINE[name], S((8, 4), F32)) for m in (pl, original))
+  for field in ("flops", "transcendentals", "bytes_accessed", "remote_bytes_transferred"):
+    assert getattr(found, field) == getattr(expected, field), field
+
+
+def test_the_work_of_an_instance_counts_reductions():
+  from tilewright.pallas.cost import instance_work
+
+  (eqn,) = jax.make_jaxpr(lambda x: run(pointwise(lambda x: x + jnp.sum(x) + lax.erf(x)), x))(arange(8)).eqns
+  work = instance_work(Kernel(**eqn.params))
+  assert (work.flops, work.transcendentals) == (3 * 8, 8)
 
 
 def test_bytes_follow_the_dtype():

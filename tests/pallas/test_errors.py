@@ -399,7 +399,11 @@ BODIES = {
     r"src_ref holds float32 but dst_ref holds int32; a copy does not",
   ),
   copy_with_a_regular_semaphore: (errors.RefTypeError, TypeError, r"expected a DMA semaphore.*got sem"),
-  many_semaphores: (errors.ShapeMismatchError, ValueError, r"shape \(2,\). Pick one with semaphore.at\[i\]"),
+  many_semaphores: (
+    errors.ShapeMismatchError,
+    ValueError,
+    r"-shaped semaphore: \(2,\). Pick one with semaphore.at\[i\]",
+  ),
   fractional_signal: (errors.ShapeMismatchError, ValueError, r"inc must be an integer scalar, got float32\[\]"),
   print_with_too_few_values: (errors.ShapeMismatchError, ValueError, r"has 2 placeholders but 1 values were given"),
   print_of_a_ref: (errors.UnreadRefError, TypeError, r"pl.debug_print: got .*read it first"),

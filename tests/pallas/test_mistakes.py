@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import checkify
 from jax.experimental import pallas as jax_pallas
 from jax.experimental.pallas import tpu as jax_pltpu
 from language import F32, I32, S, arange, pointwise, run
@@ -356,6 +357,31 @@ BODIES = {
     lambda a, o: pl.run_scoped(lambda: None, pltpu.VMEM((4,), F32)),
     errors.KernelTypeError,
     rf"pl.run_scoped: the function <lambda> at .*{HERE} takes \(\), but is called with 1 arguments",
+  ),
+  "a body that returns an empty tree": (
+    lambda a, o: (None,),
+    errors.KernelReturnError,
+    r"should return None. It returns a PyTree: PyTreeDef\(\(None,\)\)",
+  ),
+  "a signal to the semaphore of a copy": (
+    lambda a, o: pl.run_scoped(pl.semaphore_signal, pltpu.SemaphoreType.DMA),
+    ValueError,
+    rf"Must signal semaphores of the following types: .*Got dma_sem.*{HERE}",
+  ),
+  "a count to wait for on the semaphore of a copy": (
+    lambda a, o: pl.run_scoped(pl.semaphore_wait, pltpu.SemaphoreType.DMA),
+    ValueError,
+    rf"Must wait semaphores of the following types: .*Got dma_sem.*the copy's wait\(\).*{HERE}",
+  ),
+  "a signal to several semaphores": (
+    lambda a, o: pl.run_scoped(pl.semaphore_signal, pltpu.SemaphoreType.REGULAR((2,))),
+    ValueError,
+    rf"Cannot signal on a non-\(\)-shaped semaphore: \(2,\). Pick one with semaphore.at\[i\].*{HERE}",
+  ),
+  "a checkify.check without checkify": (
+    lambda a, o: checkify.check(a[0, 0] > 1, "small"),
+    ValueError,
+    r"Cannot abstractly evaluate a checkify.check which was not functionalized",
   ),
   "a pipeline with another body": (
     pipeline(body=lambda a: None),

@@ -266,3 +266,11 @@ def test_a_grid_may_have_more_points_than_an_int32_counts():
     o_ref[0] = 1
 
   jax.jit(lambda: run(kernel, out=S((1,), I32), grid=(2**16, 2**16))).lower()
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+def test_an_approximate_reciprocal_is_rounded_once(interpret):
+  x = jnp.linspace(0.1, 50.0, 64)
+  found = run(pointwise(lambda x: pl.reciprocal(x, approx=True, full_range=False)), x, interpret=interpret)
+  exact = 1 / np.asarray(x, np.float64)
+  assert np.all(np.abs(found - exact) <= 2.0**-24 * exact * (1 + 2.0**-20))  # half a unit in the last place

@@ -466,3 +466,16 @@ def test_a_call_works_inside_every_control_flow_of_the_program():
   same(jax.jit(f)(arange(3)), 32 * arange(3))
   with jax.disable_jit():
     same(f(arange(3)), 32 * arange(3))
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+def test_a_forward_derivative_of_a_custom_vjp_function_is_an_error(interpret):
+  @jax.custom_vjp
+  def sine(x):
+    return jnp.sin(x)
+
+  sine.defvjp(lambda x: (sine(x), x), lambda x, g: (7 * g,))
+  f = lambda x: run(pointwise(sine), x, interpret=interpret)
+  same(jax.grad(lambda x: f(x).sum())(arange(8)), jnp.full(8, 7.0))
+  with pytest.raises(TypeError, match="can't apply forward-mode autodiff"):
+    jax.jvp(f, (arange(8),), (jnp.ones(8),))

@@ -249,7 +249,7 @@ def _match_specs(specs: Any, values: Any, path: str, flat: list[Any]) -> list[st
     if spec_is_leaf:
       flat.append(specs)
       return []
-    return [f"{at}`{{name}}` is a {type(specs).__name__} but `{{values}}` is a pytree leaf"]
+    return [f"{at}`{{name}}` is a {type(specs)} but `{{values}}` is a pytree leaf, so their Python types differ"]
   if values is None and specs is None:
     return []
   children, own = jax.tree_util.default_registry.flatten_one_level(values) or ((), None)

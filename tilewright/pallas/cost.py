@@ -2,13 +2,16 @@
 
 Bytes are those of the inputs and outputs, as if all intermediates stayed on chip. A loop body counts once per iteration where the trip
 count is known; a branch counts as its most expensive arm.
+
+`estimate_cost` leaves out what JAX's estimate leaves out (`_UNCOUNTED`: reductions, and functions such as erf), so that XLA's scheduler
+is told the same of a program as by JAX. `instance_work`, which is for people, counts everything.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -113,55 +116,80 @@ def _dot(eqn: Any) -> _Count:
   return _Count(flops=2 * k * _size(eqn.outvars[0]))
 
 
+# Primitives that cost nothing in JAX's `estimate_cost`.
+_UNCOUNTED = _REDUCTIONS | {
+  *(
+    "exp2",
+    "log1p",
+    "expm1",
+    "asinh",
+    "acosh",
+    "atanh",
+    "erf",
+    "erfc",
+    "erf_inv",
+    "rsqrt",
+    "cbrt",
+    "lgamma",
+    "digamma",
+  ),
+  *("pow", "atan2", "square", "rem", "nextafter"),
+}
+
+
 def _integer_pow(eqn: Any) -> _Count:
   y = abs(eqn.params["y"])
-  # Repeated squaring: one multiplication per bit after the first, and one per bit that is set.
-  times = 0 if y <= 1 else y.bit_length() - 1 + y.bit_count()
+  # Repeated squaring: one multiplication per bit after the first, and one per bit that is set; a division where y is negative.
+  times = 0 if eqn.params["y"] in (0, 1) else y.bit_length() - 1 + y.bit_count() + (eqn.params["y"] < 0)
   return _Count(flops=times * _size(eqn.outvars[0]))
 
 
-def _scan(eqn: Any) -> _Count:
-  return _count(eqn.params["jaxpr"]) * int(eqn.params["length"])
+_Rule = Callable[[Any, Mapping[str, Any]], _Count]
 
 
-def _cond(eqn: Any) -> _Count:
-  return max((_count(b) for b in eqn.params["branches"]), key=lambda c: (c.flops, c.transcendentals))
+def _scan(eqn: Any, rules: Mapping[str, Any]) -> _Count:
+  return _count(eqn.params["jaxpr"], rules) * int(eqn.params["length"])
 
 
-def _while(eqn: Any) -> _Count:
-  return _count(eqn.params["body_jaxpr"]) + _count(eqn.params["cond_jaxpr"])
+def _cond(eqn: Any, rules: Mapping[str, Any]) -> _Count:
+  return max((_count(b, rules) for b in eqn.params["branches"]), key=lambda c: (c.flops, c.transcendentals))
 
 
-def _kernel(eqn: Any) -> _Count:
+def _while(eqn: Any, rules: Mapping[str, Any]) -> _Count:
+  return _count(eqn.params["body_jaxpr"], rules) + _count(eqn.params["cond_jaxpr"], rules)
+
+
+def _kernel(eqn: Any, rules: Mapping[str, Any]) -> _Count:
   kernel = Kernel(**eqn.params)
   if (own := kernel.cost_estimate) is not None:
     return _Count(own.flops, own.transcendentals, own.remote_bytes_transferred)
-  return _count(kernel.jaxpr) * (kernel.grid_mapping.num_points or 1)
+  return _count(kernel.jaxpr, rules) * (kernel.grid_mapping.num_points or 1)
 
 
-_RULES: dict[str, Callable[[Any], _Count]] = {
-  "dot_general": _dot,
-  "integer_pow": _integer_pow,
+_RULES: dict[str, _Rule] = {
+  "dot_general": lambda eqn, _: _dot(eqn),
+  "integer_pow": lambda eqn, _: _integer_pow(eqn),
   "scan": _scan,
   "cond": _cond,
   "while": _while,
   "pallas_call": _kernel,
-  **{name: lambda eqn: _Count(flops=_size(eqn.outvars[0])) for name in _FLOP_PER_ELEMENT},
-  **{name: lambda eqn: _Count(transcendentals=_size(eqn.outvars[0])) for name in _TRANSCENDENTAL},
-  **{name: lambda eqn: _Count(flops=_size(eqn.invars[0])) for name in _REDUCTIONS},
+  **{name: lambda eqn, _: _Count(flops=_size(eqn.outvars[0])) for name in _FLOP_PER_ELEMENT},
+  **{name: lambda eqn, _: _Count(transcendentals=_size(eqn.outvars[0])) for name in _TRANSCENDENTAL},
+  **{name: lambda eqn, _: _Count(flops=_size(eqn.invars[0])) for name in _REDUCTIONS},
 }
+_RULES_OF_JAX = {name: rule for name, rule in _RULES.items() if name not in _UNCOUNTED}
 
 
-def _count(jaxpr: Any) -> _Count:
+def _count(jaxpr: Any, rules: Mapping[str, Any]) -> _Count:
   total = _Count()
   for eqn in _jax.open_jaxpr(jaxpr)[0].eqns:
-    rule = _RULES.get(eqn.primitive.name)
+    rule = rules.get(eqn.primitive.name)
     if rule is not None:
-      total += rule(eqn)
+      total += rule(eqn, rules)
       continue
     for name in ("jaxpr", "call_jaxpr"):
       if name in eqn.params:
-        total += _count(eqn.params[name])
+        total += _count(eqn.params[name], rules)
   return total
 
 
@@ -184,7 +212,7 @@ def estimate_cost(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> CostEst
     return fun(*args, **jax.tree.unflatten(tree, [traced.get(i, leaf) for i, leaf in enumerate(leaves)]))
 
   closed = jax.make_jaxpr(call)(args, traced)
-  count = _count(closed)
+  count = _count(closed, _RULES_OF_JAX)
   moved = sum(_nbytes(a) for a in (*closed.in_avals, *closed.out_avals))
   return CostEstimate(count.flops, count.transcendentals, moved, count.remote_bytes)
 
@@ -202,7 +230,7 @@ def instance_work(kernel: Kernel) -> Work:
   """The work of one instance, counted in the kernel's body. A branch counts as its most expensive arm."""
   products: dict[Any, int] = {}
   _add_products(kernel.jaxpr, 1, products)
-  count = _count(kernel.jaxpr)
+  count = _count(kernel.jaxpr, _RULES)
   return Work(tuple(products.items()), max(0, count.flops - sum(products.values())), count.transcendentals)
 
 

@@ -76,7 +76,7 @@ def on_counts(kernel: Kernel, devices: int = 1) -> Kernel:
       for place in own:
         if place < first + mapping.num_inputs:
           for at in itertools.product(*map(range, avals[place].shape)):
-            semaphores.semaphore_signal(scratch[place].at[at] if at else scratch[place], given[place][at])
+            semaphores.restore_count(scratch[place].at[at] if at else scratch[place], given[place][at])
 
     def store() -> None:
       if devices > 1:

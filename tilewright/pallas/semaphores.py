@@ -20,7 +20,7 @@ from tilewright.pallas.trace_context import GridMarker, core_axes, mesh_axes
 from tilewright.runtime import _jax
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
-from tilewright.tile.memory import is_semaphore
+from tilewright.tile.memory import dma_semaphore, is_semaphore
 
 
 class DeviceIdType(enum.Enum):
@@ -42,7 +42,21 @@ def view_of_one(ref: Any, what: str, is_one: Callable[[Any], bool], noun: str, m
     raise errors.RefTypeError(f"{what}: expected a {noun}, got a ref of {view.dtype}. Allocate one with {made_by}.")
   if math.prod(view.shape) != 1:
     raise errors.ShapeMismatchError(
-      f"{what}: expected one {noun}, got an array of shape {tuple(view.shape)}. Pick one with {noun}.at[i]."
+      f"{what}: Cannot {_VERBS.get(what, 'use')} a non-()-shaped {noun}: {tuple(view.shape)}. Pick one with {noun}.at[i]."
+    )
+  return view
+
+
+_VERBS = {"pl.semaphore_signal": "signal on", "pl.semaphore_wait": "wait on"}
+
+
+def counter_view(sem: Any, what: str) -> Any:
+  """One semaphore that a kernel may signal and wait for. Those of copies count bytes, which only copies know."""
+  view = semaphore_view(sem, what)
+  if jnp.issubdtype(view.dtype, dma_semaphore):
+    raise errors.RefTypeError(
+      f"{what}: Must {what.rpartition('_')[2]} semaphores of the following types: REGULAR, BARRIER. Got {view.dtype}. A copy "
+      "signals its own semaphore, and the copy's wait() waits for it; allocate another one with pltpu.SemaphoreType.REGULAR."
     )
   return view
 
@@ -133,11 +147,17 @@ def semaphore_signal(
     core_index: the core of the device, if it has several.
   """
   what = "pl.semaphore_signal"
-  view = semaphore_view(sem_or_view, what)
+  view = counter_view(sem_or_view, what)
   target = target_of(device_id, what)
   core = target.core if core_index is None else int32(core_index, what, "core_index")
   flat, tree = _jax.flatten((view, int32(inc, what, "inc"), target.device, core))
   semaphore_signal_p.bind(*flat, tree=tree, device_id_type=device_id_type)
+
+
+def restore_count(sem: Any, count: Any) -> None:
+  """Give a semaphore of any kind, which is at zero, the count it had in an earlier call."""
+  flat, tree = _jax.flatten((semaphore_view(sem, "a semaphore operand"), count, None, None))
+  semaphore_signal_p.bind(*flat, tree=tree, device_id_type=DeviceIdType.MESH)
 
 
 @xla.register(semaphore_signal_p)
@@ -187,7 +207,7 @@ def semaphore_wait(sem_or_view: Any, value: int | jax.Array = 1, *, decrement: b
 
   A wait that can never end is a `DeadlockError`.
   """
-  view = semaphore_view(sem_or_view, "pl.semaphore_wait")
+  view = counter_view(sem_or_view, "pl.semaphore_wait")
   flat, tree = _jax.flatten((view, int32(value, "pl.semaphore_wait", "value")))
   semaphore_wait_p.bind(*flat, tree=tree, decrement=bool(decrement))
 

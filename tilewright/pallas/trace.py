@@ -394,7 +394,7 @@ def _trace_body(
       args += scratch if isinstance(scratch, tuple | list) else (scratch,)
     check_takes(call.kernel, "The kernel function", _GETS, args, named)
     result = call.kernel(*args, **named)
-    if jax.tree.leaves(result):
+    if result is not None:
       raise errors.KernelReturnError(
         f"The kernel function in the pallas_call {call.title} should return None. It "
         f"returns a PyTree: {jax.tree.structure(result)}. Write results to the output refs instead."

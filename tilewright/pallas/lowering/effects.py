@@ -27,7 +27,7 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
 # Primitives whose rule raises a specific error, better than the generic error for a missing rule.
-REFUSED = frozenset({"check", "cluster_ref", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
+REFUSED = frozenset({"check", "cluster_ref", "custom_lin", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
 
 _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
 
@@ -280,9 +280,17 @@ def _barrier(ctx: Context) -> Sequence[Value]:
 
 @rule("check")
 def _checkify_check(ctx: Context, *_: Value, **__: Any) -> list[Value]:
-  raise errors.NativeCodeError(
-    f"The checkify.check at {ctx.builder.loc} has no meaning without checkify: call the kernel inside a function transformed by "
-    "jax.experimental.checkify.checkify, or use pl.debug_check."
+  raise errors.CheckifyError(
+    f"Cannot abstractly evaluate a checkify.check which was not functionalized, at {ctx.builder.loc}: call the kernel inside a "
+    "function transformed by jax.experimental.checkify.checkify, or use pl.debug_check."
+  )
+
+
+@rule("custom_lin")
+def _custom_vjp_forward(ctx: Context, *_: Value, **__: Any) -> list[Value]:
+  raise errors.KernelTypeError(
+    f"can't apply forward-mode autodiff (jvp) to a custom_vjp function: see {ctx.builder.loc}. Use jax.custom_jvp there, or take a "
+    "reverse derivative."
   )
 
 
