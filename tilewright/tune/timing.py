@@ -28,6 +28,7 @@ SAMPLE_SECONDS = 2e-3  # of calls in a sample, at least
 _GPU_L2 = 64 << 20  # bytes, more than any has
 _MIN_SETS, _MAX_SETS, _MAX_BYTES = 8, 32, 4 << 30
 _WARM = 0.05  # seconds of work before the first sample: an idle GPU runs at a lower clock
+_WARM_CPU, _CALLS = 0.02, 5  # the same on a CPU, and how many calls then say how long one takes: the shortest counts
 _IN_FLIGHT, _BYTES_IN_FLIGHT = 64, 4 << 30  # programs in flight before the host waits, and bytes of their results
 _HOST_SHARE = 0.9  # of a sample's time, spent on launches, from which on it is host-bound
 _MAD = 1.4826  # of a normal distribution: the deviation is so many median absolute deviations
@@ -109,6 +110,8 @@ class Timer:
       seconds = clock.stop()
       self.is_host_bound = asking > _HOST_SHARE * seconds
     else:
+      if count > 1:  # a call that wakes the threads, and brings the data back that looking at the clock displaced
+        jax.block_until_ready(program(self.sets))
       waited, start = waited_seconds(), time.perf_counter()
       for _ in range(count):
         jax.block_until_ready(program(self.sets))
@@ -117,15 +120,18 @@ class Timer:
     return seconds / (count * len(self.sets))
 
   def repeats(self, program: Program) -> int:
-    """How many programs make a sample."""
+    """How many programs make a sample. The first calls of a process fault in the memory of its results, and are of no use for that."""
     found = self._repeats.get(id(program))
     if found is None or found[0] is not program:
-      end = time.perf_counter() + (_WARM if self.platform == "gpu" and not self._repeats else 0.0)
+      is_gpu = self.platform == "gpu"
+      end = time.perf_counter() + ((0.0 if self._repeats else _WARM) if is_gpu else _WARM_CPU)
       self.once(program, 1)
       while time.perf_counter() < end:
         self.once(program, 1)
-      first = max(self.once(program, 1) * len(self.sets), 1e-9)
-      found = program, max(1, math.ceil(SAMPLE_SECONDS / first))
+      calls: list[float] = []
+      while len(calls) < (1 if is_gpu else _CALLS) and (not calls or calls[-1] < _WARM_CPU):
+        calls.append(self.once(program, 1) * len(self.sets))
+      found = program, max(1, math.ceil(SAMPLE_SECONDS / max(min(calls), 1e-9)))
       self._repeats[id(program)] = found
     return found[1]
 
