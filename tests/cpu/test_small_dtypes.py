@@ -13,6 +13,7 @@ from tests.cpu.native import agrees
 from tests.cpu.native import on_arrays as native
 from tilewright import pallas as pl
 from tilewright.pallas import cpu
+from tilewright.target.llvm.small_floats import _Wide
 from tilewright.tile.formats import SMALL_FLOATS, width
 
 S = jax.ShapeDtypeStruct
@@ -340,3 +341,10 @@ def test_a_packed_block_is_kept_between_instances_and_unwritten_ones_are_poison(
   want = x.astype(np.int32).sum(0) + x[0].astype(np.int32)
   np.testing.assert_array_equal(np.asarray(got[0]).astype(int), np.asarray(want.astype(jnp.int4)).astype(int))
   np.testing.assert_array_equal(np.asarray(got[1]).astype(int), -8)
+
+
+def test_constants_do_not_depend_on_the_thread_that_generates_code():
+  """XLA's threads, on which a callback may compile a kernel, flush subnormals to zero."""
+  bits = lambda _: np.array([_Wide("f32").bits(2.0**-127), _Wide("f32").bits(2.0**-126)], np.int32)
+  found = jax.jit(lambda x: jax.pure_callback(bits, jax.ShapeDtypeStruct((2,), np.int32), x))(0)
+  np.testing.assert_array_equal(found, [1 << 22, 1 << 23])

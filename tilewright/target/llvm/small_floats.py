@@ -13,8 +13,8 @@ f32, and 2^-127, which float8_e8m0fnu has and which is subnormal in f32, only ev
 from __future__ import annotations
 
 import dataclasses
+import math
 
-import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm.math.lanes import FORMATS, Lanes, where
@@ -41,7 +41,16 @@ class _Wide:
     return FORMATS[self.kind].width
 
   def bits(self, number: float) -> int:
-    return int(np.float32(number).view(np.uint32) if self.kind == "f32" else np.float64(number).view(np.uint64))
+    """The bits of a power of two, of infinity or of NaN. They are computed with integers: code may be generated on a thread that flushes
+    subnormals to zero, as XLA's do."""
+    special = ((1 << (self.width - 1 - self.mantissa)) - 1) << self.mantissa
+    if math.isinf(number) or math.isnan(number):
+      return special | (math.isnan(number) << (self.mantissa - 1))
+    fraction, exponent = math.frexp(number)
+    if fraction != 0.5:
+      raise ValueError(f"{number} is no power of two")
+    exponent += self.bias - 1
+    return exponent << self.mantissa if exponent > 0 else 1 << (self.mantissa - 1 + exponent)
 
 
 def decode(b: ir.IRBuilder, codes: ir.Value, form: SmallFloat, element: ir.Type) -> ir.Value:
