@@ -314,6 +314,29 @@ def test_changing_what_a_copy_reads_before_waiting_is_a_race():
   assert {race.first.action, race.second.action} == {"read", "write"} and race.elements == 8
 
 
+def test_an_atomic_update_of_one_number_without_dimensions():
+  def kernel(_, o):
+    pl.atomic_max(o, (), 1.0 + pl.program_id(0))
+
+  call = pl.pallas_call(kernel, out(()), grid=(6,), input_output_aliases={0: 0}, interpret=Params())
+  np.testing.assert_array_equal(call(jnp.zeros(())), 6)
+
+
+def test_parallel_dimensions_of_a_gpu_kernel_may_stand_behind_others():
+  def kernel(o):
+    o[...] = jnp.full(o.shape, 10 * pl.program_id(0) + pl.program_id(1), jnp.float32)
+
+  call = pl.pallas_call(
+    kernel,
+    out((2, 3, 8)),
+    grid=(2, 3),
+    out_specs=pl.BlockSpec((None, None, 8), lambda i, j: (i, j, 0)),
+    compiler_params=plgpu.CompilerParams(dimension_semantics=("sequential", "parallel")),
+    interpret=plgpu.InterpretGPUParams(),
+  )
+  np.testing.assert_array_equal(call()[..., 0], [[0, 1, 2], [10, 11, 12]])
+
+
 def test_atomic_updates_do_not_race_with_each_other():
   def kernel(_, o):
     pl.atomic_add(o, (0,), jnp.float32(1))

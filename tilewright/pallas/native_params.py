@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import ClassVar
 
 from tilewright import errors
 
@@ -14,6 +15,8 @@ class NativeParams:
   order ("arbitrary"). If omitted, a dimension is parallel only where that is proven. A kernel with `has_side_effects` runs even if its
   outputs are unused.
   """
+
+  parallel_dims_anywhere: ClassVar[bool] = True  # not only before the others, as on TPUs
 
   dimension_semantics: Sequence[str] | None = None
   has_side_effects: bool = False

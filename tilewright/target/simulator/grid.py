@@ -39,7 +39,7 @@ def num_cores(kernel: Kernel) -> int:
 
 
 def _num_parallel(kernel: Kernel, rank: int) -> int:
-  """How many of the grid's dimensions, from the first, are parallel."""
+  """How many of the grid's dimensions, from the first, are parallel. Those behind others are visited in order."""
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
   if not semantics:
     return 0
@@ -51,7 +51,7 @@ def _num_parallel(kernel: Kernel, rank: int) -> int:
       f"dimension_semantics: expected one entry for each of the {rank} grid dimensions, got {names}."
     )
   count = flags.index(False) if False in flags else len(flags)
-  if any(flags[count:]):
+  if any(flags[count:]) and not getattr(kernel.compiler_params, "parallel_dims_anywhere", False):
     raise errors.GridError(
       f"dimension_semantics: parallel dimensions must come first in the grid, got {names}. Reorder the grid."
     )

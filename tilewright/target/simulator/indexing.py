@@ -199,6 +199,7 @@ def accumulate(
     write(array, transforms, combine(old, update) if mask is None else np.where(mask, combine(old, update), old))
     return
   inside = elements >= 0 if mask is None else (elements >= 0) & np.asarray(mask)
+  array = array if array.ndim else array.reshape(1)  # a view; unravel_index wants a dimension
   combine.at(array, np.unravel_index(elements[inside], array.shape), np.broadcast_to(update, elements.shape)[inside])
 
 
