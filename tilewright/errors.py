@@ -98,7 +98,7 @@ class BooleanIndexError(ShapeMismatchError, IndexError):
 
 
 class UnreadRefError(TilewrightError, AttributeError, TypeError, ValueError):
-  """A ref stands where the value it holds should."""
+  """A ref is used where its value is needed."""
 
 
 class DynamicSizeError(TilewrightError, TypeError, ValueError):

@@ -221,7 +221,7 @@ class Here:
     try:
       self.run(lambda x: call(waits, x, [REGULAR]))
     except Exception as e:
-      assert "wait for each other for ever" in str(e), e
+      assert "wait for each other and never go on" in str(e), e
       assert all(f"device {d} waits at" in str(e) for d in range(self.n)), e
       assert "which has 1 of 2" in str(e), e
     else:

@@ -177,7 +177,7 @@ def test_a_block_in_two_places():
   function = parse("func @f(%0: s32) {\n  switch %0 () {\n    yield\n  } () {\n    yield\n  }\n}\n")
   switch = function.body.ops[0]
   switch.blocks[1] = switch.blocks[0]
-  refuses(function, "stands in two places")
+  refuses(function, "is in two places")
 
 
 def test_a_parameter_without_a_type():

@@ -1,6 +1,6 @@
 """Decisions that are stored with executables in JAX's persistent compilation cache.
 
-An executable that is read from disk was never shown to the pass, so its kernels must be brought into memory before XLA builds it. Beside
+An executable that is read from disk was never shown to the pass, so its kernels must be loaded before XLA builds it. Beside
 each executable that has kernels, a record under the same key has the names of their code and the report:
 
     compile  ->  pass decides (by the module's name)  ->  JAX writes the executable under a key  ->  we write the record

@@ -42,7 +42,7 @@ def _seconds(enqueue: Callable[[], Any]) -> float:
     found = microseconds(pathlib.Path(folder))
   if not found or len(found) % _CALLS:
     raise errors.UnsupportedFeatureError(
-      f"The profiler has {len(found)} events of the device for {_CALLS} equal calls. It needs CUPTI, which jax's extra for CUDA brings, "
+      f"The profiler has {len(found)} events of the device for {_CALLS} equal calls. It needs CUPTI, which jax's extra for CUDA installs, "
       "and no other profiler beside it."
     )
   return 1e-6 * statistics.fmean(found) * (len(found) // _CALLS)

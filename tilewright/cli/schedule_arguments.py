@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
   parser.add_argument("--copies", type=count, default=2, metavar="N", help="host copies, each way (%(default)s)")
   parser.add_argument("--jitter", type=float, default=0.0, help="relative spread of simulated devices' speeds")
   parser.add_argument(
-    "--explain", metavar="NAME", action="append", default=[], help="say why an instruction stands there"
+    "--explain", metavar="NAME", action="append", default=[], help="say why an instruction was placed where it is"
   )
   parser.add_argument("--html", metavar="FILE", help="write the timelines, before and after, as a page")
   parser.add_argument("--trace", metavar="FILE", help="write them as a Chrome trace")

@@ -111,7 +111,7 @@ def all_gather(
     x: an array, or a tree of arrays.
     axis_name: an axis of the mesh, or several.
     axis_index_groups: groups of indices. With groups of different sizes the result has room for the largest, zero where a member lacks.
-    axis: where the new dimension stands, or with `tiled` along which dimension parts are joined.
+    axis: the position of the new dimension, or with `tiled` the dimension along which parts are concatenated.
     tiled: join along a dimension instead of making a new one.
   """
 

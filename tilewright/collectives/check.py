@@ -1,4 +1,4 @@
-"""Collectives that some devices might not come to: a static check of programs for `jax.shard_map`.
+"""Collectives that some devices might not reach: a static check of programs for `jax.shard_map`.
 
 A collective needs all devices. Under a condition that differs from device to device some come and some do not, and those who came wait:
 
@@ -51,7 +51,7 @@ _SAME = {"all_reduce", "gather", "matmul_all_reduce", "all_gather_matmul"}
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-  """A collective that devices may not all come to."""
+  """A collective that some devices may not reach."""
 
   collective: str
   line: str
@@ -63,9 +63,9 @@ class Finding:
   def __str__(self) -> str:
     axes = ", ".join(map(str, self.depends_on))
     return (
-      f"{self.collective} at {self.line} needs all devices along {', '.join(map(str, self.axes))}, but stands inside of a {self.kind} at "
-      f"{self.condition} whose condition differs along {axes}: devices that do not come to it let the others wait. Make the condition the "
-      f"same everywhere (reduce it with collectives.all_reduce over {axes}), or take the collective out."
+      f"{self.collective} at {self.line} needs all devices along {', '.join(map(str, self.axes))}, but is inside of a {self.kind} at "
+      f"{self.condition} whose condition differs along {axes}: devices that do not reach it leave the others waiting. Make "
+      f"the condition the same everywhere (reduce it with collectives.all_reduce over {axes}), or take the collective out."
     )
 
 
@@ -81,7 +81,7 @@ class _Condition:
 
 
 def check(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Finding]:
-  """Trace a function and find the collectives in its `shard_map`s that some devices might not come to.
+  """Trace a function and find the collectives in its `shard_map`s that some devices might not reach.
 
   Args:
     f: a function that calls `jax.shard_map`, or one for which it is called around (then give its arguments as that would).
@@ -212,7 +212,7 @@ def _needs(eqn: Any) -> tuple[tuple[Any, ...], bool] | None:
 
 
 class _Every(tuple[Any, ...]):
-  """All axes of the mesh: a kernel that talks to other devices."""
+  """All axes of the mesh: a kernel that communicates with other devices."""
 
   def __contains__(self, axis: object) -> bool:
     return True

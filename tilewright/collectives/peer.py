@@ -7,7 +7,7 @@ Each process allocates a symmetric buffer and exports it (CUDA IPC); the others 
 handles around; `exchange_by_jax` does it with the store of jax.distributed. A call copies its input into this process's buffer, signals
 every peer (`st.release.sys` into its flags), waits for all (`ld.acquire.sys`), and adds what all buffers hold, in order of ranks, in f32.
 Blocks of one number work on the same part everywhere, so that each waits for its counterparts only; there are no more than fit the GPU at
-once. Two halves of the buffer take turns: who has seen the signals of a call knows that the one before it is over.
+once. Two halves of the buffer alternate: who has seen the signals of a call knows that the one before it is over.
 
 A peer that does not come within `timeout` seconds is an error with its rank, on every other process.
 """

@@ -5,7 +5,7 @@
     with hlo.install([no_dead_code, "cse"], stage="pre_scheduler"):
       jax.jit(f)(x)
 
-XLA hands over each module twice, as a proto, and takes back the returned one: before scheduling and after it. On the GPU
+XLA passes each module twice, as a proto, and takes back the returned one: before scheduling and after it. On the GPU
 `pre_scheduler` runs before fusion. On the CPU it runs after fusion and after copy insertion, as `post_scheduler` does
 everywhere. After copy insertion XLA no longer checks aliasing, so a pass that makes two values share a buffer that one of them
 overwrites would be wrong. After passes have run at such a stage, copies are therefore reinserted wherever that could happen

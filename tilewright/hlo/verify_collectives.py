@@ -68,7 +68,7 @@ def group_problems(instruction: Instruction) -> Problems:
   numbers = [number for group in groups for number in group]
   twice = [number for number, times in Counter(numbers).items() if times > 1]
   if twice:
-    yield f"device {min(twice)} stands in replica_groups more than once"
+    yield f"device {min(twice)} is in replica_groups more than once"
     return
   count = _expected(instruction, module)
   if instruction.opcode in _NOT_ALL:

@@ -4,7 +4,7 @@ A table over the neighbours of a variable keeps, for each combination of their c
 is the cost of the cheapest assignment, and the tables read backwards are the assignment itself. This is exact, and polynomial where the
 graph of constraints is tree-like, as that of kernels is.
 
-Where it is not, a table may be larger than what is left of the budget. Then a variable is *settled* first: it keeps the candidate that it
+Where it is not, a table may be larger than what is left of the budget. Then a variable is *fixed* first: it keeps the candidate that it
 has in an assignment that satisfies all hard constraints, and the rest is optimal given that. Such an assignment is found by the same
 elimination over the hard constraints alone. They connect few variables in a kernel, those of one op and its uses; ops are connected by what
 only costs. So the search has a solution early, and its result is never worse than that.

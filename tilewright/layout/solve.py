@@ -5,7 +5,7 @@
 3. Elimination (`elimination`) finds the cheapest assignment of them, exactly.
 
 The budget bounds candidates and table entries together. Where it does not allow an exact answer, the best assignment that was found is
-taken: with all candidates and some variables settled early, or with fewer candidates. Only if there is not even an assignment that
+taken: with all candidates and some variables fixed early, or with fewer candidates. Only if there is not even an assignment that
 satisfies the hard constraints by then, LayoutBudgetError is raised. A system without a solution raises LayoutConflictError, see `conflict`.
 """
 

@@ -1,6 +1,6 @@
 """Conversions between floats and the small formats, by integer arithmetic on bits: exact for every pattern, inside and outside of kernels.
 
-`encode(x, format)` gives bits, `decode(bits, format)` the float32 they stand for:
+`encode(x, format)` gives bits, `decode(bits, format)` the float32 that they represent:
 
     >>> encode(jnp.float32(2.6), F4E2M1FN), decode(jnp.uint8(5), F4E2M1FN)
     (Array(5, dtype=uint8), Array(3., dtype=float32))
@@ -38,7 +38,7 @@ def _bits(x: Any, dtype: Any) -> Any:
 
 
 def decode(bits: Any, format: Any) -> Any:
-  """The float32 that each bit pattern stands for. Bits above the format's width are ignored."""
+  """The float32 that each bit pattern represents. Bits above the format's width are ignored."""
   f = format_of(format)
   bits = arguments.integers("decode: bits", bits)
   if not f.is_float:

@@ -1,7 +1,7 @@
 """A quantised array as one value of its own type (hijax): a single variable in a jaxpr, and a single ref in a kernel.
 
     v = box(quantize(w, "mxfp8"))                      # opaque to pytrees
-    pl.pallas_call(kernel, …, in_specs=[pl.BlockSpec((64, 128), …)])(v)   # the spec is for the array it stands for
+    pl.pallas_call(kernel, …, in_specs=[pl.BlockSpec((64, 128), …)])(v)   # the spec is for the array that it represents
     def kernel(w_ref, o_ref): o_ref[...] = dequantize_value(w_ref[...])
 
 A block spec for such a value is in elements; the specs of its data and scales follow from it. Blocks along the scaled axis must hold
@@ -179,7 +179,7 @@ class QSpec(_jax.hijax.HiPspec):
 
 
 def partition_specs(q: Any, spec: PartitionSpec) -> Any:
-  """How `shard_map` and `jax.device_put` cut a quantised array, from a spec for the array it stands for.
+  """How `shard_map` and `jax.device_put` cut a quantised array, from a spec for the array that it represents.
 
       jax.shard_map(f, mesh=mesh, in_specs=(P(), partition_specs(q, P("x", None))), …)(x, q)
 
@@ -235,7 +235,7 @@ _jax.hijax.register_hitype(QValue, _type_of)
 
 
 class _Dequantise(_jax.UserPrimitive):
-  """From a value to the array it stands for."""
+  """From a value to the array that it represents."""
 
   def __init__(self, type_: QType):
     self.in_avals = (type_,)
@@ -326,7 +326,7 @@ def unbox(value: Any) -> QArray:
 
 
 def unboxed(x: Any) -> Any:
-  """What an operand stands for: a value's quantised array; anything else as it is."""
+  """What an operand represents: a value's quantised array; anything else as it is."""
   return unbox(x) if isinstance(x, QValue) or _is_traced(x) else x
 
 
@@ -335,13 +335,13 @@ def _is_traced(x: Any) -> bool:
 
 
 def dequantize(q: Any, dtype: Any = jnp.float32) -> jax.Array:
-  """The array that `q`, boxed or not, stands for: elements times scales in float32 (exact but for overflow and underflow), then `dtype`."""
+  """The array that `q`, boxed or not, represents: elements times scales in float32 (exact but for overflow and underflow), then `dtype`."""
   wanted = arguments.dtype("dequantize: dtype", dtype)
   return dequantize_value(q).astype(wanted) if _is_traced(q) else qarray.dequantize(unboxed(q), wanted)
 
 
 def dequantize_value(value: Any) -> Any:
-  """The array that a value stands for; inside of kernels and under `jit` too."""
+  """The array that a value represents; inside of kernels and under `jit` too."""
   return _Dequantise(_type_in_program("dequantize_value", value))(value)
 
 

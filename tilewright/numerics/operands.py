@@ -284,7 +284,7 @@ def hidden_exponent(f: Format) -> int:
 def plane(data: Any, f: Format, number: int, axis: int) -> Any:
   """The elements of a plane as float32, divided by 2 to the hidden exponent.
 
-  Elements below 8 bits are moved to the top of a word, where their sign is the word's: an integer is then converted as it stands.
+  Elements below 8 bits are moved to the top of a word, where their sign is the word's: an integer is then converted as it is.
   """
   if f.width >= 8:
     return data.astype(jnp.float32)

@@ -54,7 +54,7 @@ class QArray:
 
   @property
   def shape(self) -> tuple[int, ...]:
-    """The shape of the array that this stands for."""
+    """The shape of the array that this represents."""
     shape = list(self.data.shape)
     shape[self.pack_axis] = self.size
     return tuple(shape)
@@ -87,7 +87,7 @@ class QArray:
     return format_of(self.scales.dtype)
 
   def dequantize(self, dtype: Any = jnp.float32) -> jax.Array:
-    """The array that this stands for."""
+    """The array that this represents."""
     return dequantize(self, dtype)
 
   @property
@@ -223,7 +223,7 @@ export.register_pytree_node_serialization(
 )
 
 
-# --- what it stands for ------------------------------------------------------------------------------------------
+# --- what it represents ------------------------------------------------------------------------------------------
 
 
 def elements(data: Any, format: Format) -> Any:
@@ -279,7 +279,7 @@ def check_scales(what: str, q: QArray) -> None:
 
 
 def dequantize(q: QArray, dtype: Any = jnp.float32) -> jax.Array:
-  """The array that `q` stands for: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
+  """The array that `q` represents: elements times scales in float32 (exact but for overflow and underflow), then converted to `dtype`."""
   if not isinstance(q, QArray):
     raise errors.NumberFormatError(f"dequantize: q must be a QArray, as quantize makes it, got {type(q).__name__}.")
   dtype = arguments.dtype("dequantize: dtype", dtype)

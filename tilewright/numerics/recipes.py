@@ -54,7 +54,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def recipe_of(format: object) -> Recipe:
-  """A recipe by its name; a format alone stands for one float32 scale along the axis."""
+  """A recipe by its name; a format alone means one float32 scale along the axis."""
   if isinstance(format, Recipe):
     return format
   if isinstance(format, str) and format in RECIPES:

@@ -93,7 +93,7 @@ def quotient(x: Any, divisor: Any, scaling: Scaling) -> Any:
 
 
 def _first_quotient(x: Any, divisor: Any, scaling: Scaling) -> Any:
-  """A quotient that is divided again. XLA would divide once, by the product of both divisors, if it saw that; a choice stands between."""
+  """A quotient that is divided again. XLA would divide once, by the product of both divisors, if it saw that: a select hides it."""
   return jnp.where(x == x, quotient(x, divisor, scaling), np.float32(np.nan))
 
 

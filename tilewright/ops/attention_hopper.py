@@ -1,13 +1,13 @@
 """Flash attention, forward, for Hopper GPUs (sm_90a), written by hand: warpgroups of different roles, products beside softmax.
 
-A CTA takes a block of queries of one head, 64 for each consumer warpgroup. The producer brings the queries, and blocks of keys and values,
+A CTA takes a block of queries of one head, 64 for each consumer warpgroup. The producer copies the queries, and blocks of keys and values,
 by TMA. The algorithm is that of `attention_gpu`; what differs is when things happen. A consumer starts the scores of the next block before
 the weighted values of this one, and computes the next weights while tensor cores work on the latter:
 
     tensor cores     s₁ = q k₁ᵀ    o += p₀ v₀    s₂ = q k₂ᵀ    o += p₁ v₁
     other units      p₀ ……………      p₁ = softmax(s₁) ………        p₂ = softmax(s₂)
 
-Consumers take turns in starting products, so that the softmax of one runs beside the products of another. Blocks of keys are taken from the
+Consumers alternate in starting products, so that the softmax of one runs beside the products of another. Blocks of keys are taken from the
 last one that is seen to the first: those that need a mask come first, and the loop over the others has none.
 """
 

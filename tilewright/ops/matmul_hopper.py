@@ -1,12 +1,12 @@
 """Matrix products for Hopper GPUs (sm_90a), written by hand: persistent CTAs with warpgroups of different roles.
 
-One warpgroup, the producer, brings blocks of both operands by TMA into a ring of stages; two consumers multiply them by wgmma. A CTA
+One warpgroup, the producer, copies blocks of both operands by TMA into a ring of stages; two consumers multiply them by wgmma. A CTA
 computes one tile of the result after another, and the producer goes on to the next one while the consumers store theirs:
 
     producer     tile 0: block 0, 1, 2, …    tile 1: block 0, 1, …
     consumers    wait, multiply, release …    store tile 0 by TMA, in chunks      multiply …
 
-Tiles are taken in panels, so that CTAs that run at the same time share rows and columns in L2. What TMA brings from beyond an edge is zero,
+Tiles are taken in panels, so that CTAs that run at the same time share rows and columns in L2. TMA reads zeros beyond an edge,
 and what it stores beyond an edge is dropped, so sizes need not be multiples of anything; but rows must be multiples of 16 bytes.
 """
 

@@ -226,7 +226,7 @@ def _check_index_entries(
 
 
 def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[Any]:
-  """One spec per leaf of `tree`. The structures must be equal; None stands for the whole array."""
+  """One spec per leaf of `tree`. The structures must be equal; None means the whole array."""
   if isinstance(specs, NoBlockSpec):
     return [specs] * tree.num_leaves
   flat: list[Any] = []

@@ -30,7 +30,7 @@ def lowered(jaxpr: Any, what: str) -> Any:
     return jaxpr
   body, consts = _jax.detach(_jax.pe.lower_jaxpr2(_jax.pe.close_jaxpr(jaxpr)))
   if consts:
-    raise errors.CapturedConstantError(f"A user-defined type brought constants into {what}; pass them as inputs.")
+    raise errors.CapturedConstantError(f"A user-defined type closes over constants in {what}; pass them as inputs.")
   return body
 
 

@@ -72,7 +72,7 @@ def trace(fun: Any, in_avals: Any, debug_info: Any = None, *, what: str = "kerne
 
 
 def open_jaxpr(jaxpr: Any) -> tuple[Any, tuple[Any, ...]]:
-  """The bare jaxpr and its constants, whichever of the two forms JAX hands over."""
+  """The bare jaxpr and its constants, whichever of the two forms JAX passes."""
   if isinstance(jaxpr, core.ClosedJaxpr):
     return jaxpr.jaxpr, tuple(jaxpr.consts)
   return jaxpr, ()

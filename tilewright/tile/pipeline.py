@@ -10,7 +10,7 @@ from tilewright import errors
 WGMMA, MMA_SYNC = "wgmma", "mma.sync"
 TMA, CP_ASYNC, THREADS, REGISTERS = "TMA", "cp.async", "threads", "registers"
 _PRODUCTS = (WGMMA, MMA_SYNC)
-# Who brings an operand: TMA; all threads by cp.async; threads that load or compute it and store it to shared memory; or it is computed in
+# Copies of an operand: TMA; all threads by cp.async; threads that load or compute it and store it to shared memory; or it is computed in
 # the registers of those who multiply.
 _ENGINES = (TMA, CP_ASYNC, THREADS, REGISTERS)
 _MAX_STAGES = 32
@@ -21,7 +21,7 @@ class Pipeline:
   """How the operands of a product come and what multiplies them. None leaves a decision to the compiler.
 
   - `stages`: how many parts of both operands have a place in shared memory.
-  - `engines`: who brings the left and the right operand: "TMA", "cp.async", "threads" (by way of registers), "registers" (the left one is
+  - `engines`: what copies the left and the right operand: "TMA", "cp.async", "threads" (by way of registers), "registers" (the left one is
     computed by those who multiply).
   - `product`: "wgmma" or "mma.sync".
   """

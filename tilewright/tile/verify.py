@@ -70,7 +70,7 @@ class Scope:
 
   def block(self, block: Block, around: Op | None) -> None:
     if block in self.seen:
-      raise errors.TileError(f"a block of {self.function.name} stands in two places")
+      raise errors.TileError(f"a block of {self.function.name} is in two places")
     self.seen.add(block)
     added: list[Value] = []
     for p in block.params:

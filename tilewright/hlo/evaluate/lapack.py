@@ -1,6 +1,6 @@
 """The LAPACK custom calls JAX emits on CPU (`lapack_spotrf_ffi` and its kin), through scipy's LAPACK.
 
-The target's fifth letter names the element type (s, d, c, z); attributes stand in the backend config as the codes of
+The target's fifth letter names the element type (s, d, c, z); attributes are in the backend config as the codes of
 LAPACK's own letters (`uplo = 76` is 'L'). Each routine works on one matrix; leading dimensions are batches.
 """
 

@@ -7,7 +7,7 @@
 device's number (`device_values.py`), the other dimensions are kept whole, and the parts are whole parts. For the permute, the
 parts that devices keep must be those of different members.
 
-A reshape between the two may stand if it leaves the gathered dimension first and whole.
+A reshape between the two is allowed if it leaves the gathered dimension first and whole.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _separate(
     if split_barriers and _is_barrier_of_several(instruction):
       inside |= _split_barrier(instruction, inside)
     elif split_barriers and _feeds_barriers_only(instruction):
-      continue  # its elements speak for themselves
+      continue  # the barriers are split, and its elements join one by one
     elif joins(instruction, inside):
       inside.add(instruction)
   return inside

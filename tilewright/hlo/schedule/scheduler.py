@@ -174,7 +174,7 @@ class Schedule:
         if instruction.name == name:
           return schedule.reason(v)
     instruction = self.module.find_instruction(name)
-    return f"{instruction.opcode} takes no time: it stands before its first use"
+    return f"{instruction.opcode} takes no time: it is placed before its first use"
 
   def apply(self) -> bool:
     """Puts the module's instructions into the new order, and marks it as scheduled; returns whether anything changed."""

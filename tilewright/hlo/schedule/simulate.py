@@ -251,7 +251,7 @@ class _Simulator:
     if stuck:
       step = self.program.steps[self.at[stuck[0]]]
       raise HloScheduleError(
-        f"device {stuck[0]} waits for ever at %{step.name}: not every device of a group takes part"
+        f"device {stuck[0]} never ends its wait at %{step.name}: not every device of a group takes part"
       )
 
   def _push(self, time: float, device: int, what: object = None, version: int = 0) -> None:

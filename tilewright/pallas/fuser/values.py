@@ -128,7 +128,7 @@ def _discharged(jaxpr: Any, consts: tuple[Any, ...], writes: bool) -> tuple[Any,
   body, more = _jax.detach(_jax.discharge.discharge_state(_jax.pe.close_jaxpr(jaxpr)))
   body, more = inline(body, more)
   if more:
-    raise errors.FusionError("A fusion with refs brought constants of its own; pass them as arguments.")
+    raise errors.FusionError("A fusion with refs closes over constants; pass them as arguments.")
   contents = body.outvars[num_outs:]
   written = [i for i, o in zip(refs, contents) if o is not body.invars[i] and writes]
   outvars = [*body.outvars[:num_outs], *(o for i, o in zip(refs, contents) if i in written)]

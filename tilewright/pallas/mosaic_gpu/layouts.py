@@ -1,6 +1,6 @@
 """Layouts of tiles by name, and casts to them.
 
-A name stands for a layout of the four warps of a warpgroup; which one it is depends on the shape of the tile:
+A name selects a layout of the four warps of a warpgroup; which one it is depends on the shape of the tile:
 
     plgpu.layout_cast(x, plgpu.Layout.WGMMA)                   x (64 m, 8 n), the accumulator layout of wgmma
     plgpu.layout_cast(row, plgpu.Layout.WGMMA.reduce(1))       a value for each row of such a tile
@@ -92,7 +92,7 @@ SomeLayout = Layout | ParameterizedLayout | ReducedLayout | Value
 
 
 def layout_of(given: SomeLayout, shape: Shape, bits: int) -> Value:
-  """The layout that a name stands for, of a tile of a shape with elements of some bits."""
+  """The layout that a name selects, for a tile of a shape with elements of some bits."""
   match given:
     case Value():
       return given

@@ -261,7 +261,7 @@ ACC = WGMMAAccumulatorRef
 class RefUnion:
   """Trees of scratch buffers that are not used at the same time: `a, [b, c] = union` in the kernel.
 
-  On GPUs trees in shared memory take turns in the same memory, in kernels of several warpgroups or with barriers; elsewhere each has its
+  On GPUs trees share the same memory, in kernels of several warpgroups or with barriers; elsewhere each has its
   own. What was written through one tree must not be read through another.
   """
 
@@ -293,7 +293,7 @@ class RefUnion:
 
 
 def check_scratch(scratch: Any) -> None:
-  """Refuse scratch buffers that take more of tensor memory together than there is; those of a union take turns."""
+  """Refuse scratch buffers that take more of tensor memory together than there is; those of a union share memory."""
 
   def taken(tree: Any) -> tuple[int, list[str]]:
     total = 0

@@ -219,7 +219,7 @@ class WarpSpecializedPipeline:
       set_max_registers(self.memory_registers, action="decrease")
       lax.fori_loop(0, step.count, lambda n, _: step.fetch(n), None)
 
-      # What is on its way is used before others may change the barriers, or the memory.
+      # Copies in flight are waited for before others may change the barriers, or the memory.
       @when(self.is_last)
       def _() -> None:
         lax.fori_loop(step.last(self.num_slots), step.count, lambda n, _: step.await_use(n), None)
@@ -282,7 +282,7 @@ class _Step:
     for number, (own, buffer) in enumerate(zip(self.copied, self.memory.slots)):
       if number < len(
         self.memory.consumed
-      ):  # one for each, or one for all: a block is brought when its own slot is free
+      ):  # one for each, or one for all: a block is copied when its own slot is free
         when(is_used)(functools.partial(barrier_wait, self.memory.consumed[number].at[slot]))
       barrier = produced[number if len(produced) > 1 else 0]
       copy_gmem_to_smem(own.part(index), buffer.at[slot], barrier.at[slot], oob_mode=own.oob_mode)

@@ -24,7 +24,7 @@ class OOBFillMode(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True)
 class BlockSpec(specs.BlockSpec):
-  """As `pl.BlockSpec`, of a block that is brought to shared memory and lies there as `transforms` say.
+  """As `pl.BlockSpec`, of a block that is copied to shared memory in the layout of `transforms`.
 
   In `emit_pipeline_warp_specialized`, a block is replaced `delay_release` steps later than it could be, and `oob_fill_mode` says what lies
   beyond the end of its array; elsewhere these mean nothing, and `collective_axes` nowhere.

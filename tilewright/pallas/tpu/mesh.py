@@ -137,7 +137,7 @@ simulator.register(concurrent_cores_p)(lambda ctx, *, num_cores: [])
 def _(ctx: xla.Context, *, num_cores: int) -> list[Any]:
   raise errors.DeadlockError(
     f"The barrier at {source_line(ctx.eqn)} is for {num_cores} cores, but the portable lowering runs cores one after another: "
-    "the first would wait for ever. Use interpret=pltpu.InterpretParams(), which runs them side by side."
+    "the first would never end its wait. Use interpret=pltpu.InterpretParams(), which runs them side by side."
   )
 
 

@@ -82,7 +82,7 @@ class CompilerParams:
       and that the kernel writes begin anew with its second step, since each core has its own.
     allow_input_fusion: for each argument, whether the computation of it may be fused into the kernel.
     vmem_limit_bytes: how much VMEM the kernel may use.
-    collective_id: names the barrier semaphore of a kernel that talks to other devices; see `get_barrier_semaphore`.
+    collective_id: names the barrier semaphore of a kernel that communicates with other devices; see `get_barrier_semaphore`.
     has_side_effects: a bool or a `SideEffectType`; True keeps the call even if its outputs are unused.
     flags: compiler flags.
     internal_scratch_in_bytes: memory set aside for the compiler's own use.

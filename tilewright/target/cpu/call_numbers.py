@@ -4,7 +4,7 @@
 
 Lowering numbers the calls, alike in all processes. But JAX lowers an inner `jit` once however often it is called, and XLA then inlines it
 at each call, so that several calls have one number. They would be told apart by the order in which each device comes to them, which differs
-from process to process where none needs another's result. So XLA hands over its final module, and the k-th call of one number gets k added
+from process to process where none needs another's result. So XLA passes us its final module, and the k-th call of one number gets k added
 to it. All processes compile the same module to the same order of instructions.
 
 The numbers have as many digits as before, so the module's proto is changed in place, without being read.
@@ -43,7 +43,7 @@ def distinct(module: bytes) -> bytes | None:
 
 @functools.cache
 def watch() -> None:
-  """Let XLA hand over the modules that it compiles for CPUs from now on."""
+  """Have XLA pass the modules that it compiles for CPUs to us from now on."""
   from jax.extend import xla
 
   xla.register_hlo_module_transformation(

@@ -360,7 +360,7 @@ def _deadlock_message(address: int, me: int) -> str | None:
     again, away_again = _snapshot(address)
     if _key(again, away_again) == _key(rendezvous, elsewhere) and _is_stalled(again, away_again):
       return (
-        f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other for ever:{report(again, away_again)}\n"
+        f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other and never go on:{report(again, away_again)}\n"
         "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
       )
   missing = [s.device for s in rendezvous.slots if s.state == ABSENT and s.device not in elsewhere]

@@ -1,6 +1,6 @@
 """Shared memory between the processes of one host whose devices communicate, and the detection of a process that ends.
 
-    world = processes.world_of((0, 1, 2, 3))       # in each of them, when it lowers a program that talks; None with one process
+    world = processes.world_of((0, 1, 2, 3))       # in each of them, when it lowers a program that communicates; None with one process
 
 The processes coordinate through the key-value store of `jax.distributed`. The first creates a segment (`segments`) at an address that is
 free in all of them, the others map it, and all report the result: either every process maps the memory, or none uses it. It begins with a

@@ -78,7 +78,7 @@ def emit_start_thread(module: ir.Module) -> ir.Function:
 
 
 def _emit_start(module: ir.Module, lock: ir.Value, idle: ir.Value, busy: ir.Value) -> ir.Function:
-  """What a thread does for ever: its job, then waiting for the next. The machine counts as busy until the time in `busy`."""
+  """The loop of a thread: its job, then waiting for the next. The machine counts as busy until the time in `busy`."""
   start = ir.Function(module, ir.FunctionType(PTR, [PTR]), "thread")
   start.linkage = "internal"
   b = ir.IRBuilder(start.append_basic_block("entry"))

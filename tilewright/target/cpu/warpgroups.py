@@ -9,7 +9,7 @@ Only one of them runs at a time, so nothing needs to be atomic. If none of them 
 DeadlockError, with the line at which each of them waits.
 
 A barrier is a number of arrivals, and for each warpgroup a number of waits: the n-th wait is for n times the arrivals of a phase. If
-another phase has ended by then, the wait fails, as a GPU would wait for ever.
+another phase has ended by then, the wait fails, as a GPU would hang.
 
 Cores of a mesh that signal each other (`NativeKernel.are_cores`) run in the same way. They have semaphores, and a wait that finds too
 small a count lets the others run.
@@ -117,7 +117,7 @@ class WarpgroupCode(HostCode):
 
 
 class CommunicatingWarpgroups(remote_ops.CommunicatingCode, WarpgroupCode):
-  """The code of a body of cores that reach for other devices, too."""
+  """The code of a body of cores that access other devices, too."""
 
   synchronizing_ops = WarpgroupCode.synchronizing_ops | remote_ops.SYNCHRONISING
 
@@ -427,7 +427,7 @@ class Block:
       done = b.icmp_signed("!=", b.load(group.own(_DONE), typ=I64), i64(0))
       where = b.load(group.own(_WHERE), typ=PTR)
       parts += [text(f"\n  {noun} {number} "), b.select(done, text("is done"), where)]
-    form = f"DeadlockError: {subject} wait for each other for ever:" + "%s%s" * len(groups) + f"\n{advice}"
+    form = f"DeadlockError: {subject} wait for each other and never go on:" + "%s%s" * len(groups) + f"\n{advice}"
     write = external(module, "snprintf", I32, [PTR, I64, PTR], var_arg=True)
     b.call(write, [buffer, i64(size), text(form), *parts])
     b.cmpxchg(code.error, i64(0), b.ptrtoint(buffer, I64), "seq_cst", "seq_cst")

@@ -1,6 +1,6 @@
 """Calling native code through XLA's FFI: the types and layouts of operands and results, and which of them are aliased.
 
-XLA packs arrays of less than eight bits per element. Where a target's code reads and writes them so, they are handed over as they are; the
+XLA packs arrays of less than eight bits per element. Where a target's code reads and writes them so, they are passed as they are; the
 others are unpacked by XLA before the call, to one element per byte, and packed after it.
 """
 
@@ -43,7 +43,7 @@ def program() -> Any:
 
 
 def keep(held: Any) -> None:
-  """Keep something as long as the program that is being lowered; for ever if that is not known."""
+  """Keep something as long as the program that is being lowered; without end if that is not known."""
   found = program()
   (_kept_for_ever.append if found is None else found.add_keepalive)(held)
 

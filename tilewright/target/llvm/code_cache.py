@@ -1,6 +1,6 @@
 """A content-addressed cache of native code: in this process, else on disk, else compiled now.
 
-    code = CodeCache("cpu", link)        `link(name, bytes)` brings code into memory
+    code = CodeCache("cpu", link)        `link(name, bytes)` loads code into memory
     code.find(name)                 it, if this process or the disk has the code
     code.make(name, build)          it, of `build()`, which is kept for the next process
 

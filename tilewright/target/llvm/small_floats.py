@@ -54,7 +54,7 @@ class _Wide:
 
 
 def decode(b: ir.IRBuilder, codes: ir.Value, form: SmallFloat, element: ir.Type) -> ir.Value:
-  """The floats, f32 or f64, that codes stand for."""
+  """The floats, f32 or f64, that codes represent."""
   wide = _Wide(suffix(element))
   raw = Lanes(b, b.zext(codes, Lanes(b, codes).like(FORMATS[wide.kind].integer)))
   nan = wide.bits(float("nan"))

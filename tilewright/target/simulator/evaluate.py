@@ -9,7 +9,7 @@ only compute counts as computing; the rest of it runs in Python.
     store y c             rule
 
 Computing happens on a CPU client of our own that runs everything in the calling thread: the kernel runs inside of a callback of
-the user's program, and waiting there for that program's own thread pool could wait for ever.
+the user's program, and waiting there for that program's own thread pool could deadlock.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def _with_axis(parts: list[str], bottom: float, end: float, x: Callable[[float],
 
 
 def roofline(r: Roofline) -> str:
-  """Operations per second over operations per byte, both logarithmic: the roof of a device, and where the kernel stands below it."""
+  """Operations per second over operations per byte, both logarithmic: the roof of a device, and where the kernel lies below it."""
   ridge = r.peak / r.bandwidth
   points = [("each array once", r.flops / r.nbytes), ("every load of a block", r.flops / r.traffic)]
   inside = [ridge, *(i for _, i in points if i > 0)]

@@ -39,7 +39,7 @@ _RECORD = (
 
 
 class Profiler:
-  """The marks of a kernel that is being emitted. `begin` and `end` stand around all of its code."""
+  """The marks of a kernel that is being emitted. `begin` and `end` enclose all of its code."""
 
   def __init__(self, b: ir.IRBuilder, space: int):
     """At the entry of the kernel."""

@@ -2,7 +2,7 @@
 
 compiled    the code of a kernel: compiled once, kept on disk, loaded
 handler     the launcher: an FFI handler in LLVM that fills tensor maps and launches on XLA's stream
-families    devices of different architectures in one process, each with code of its own
+families    devices of different architectures in one process, each with its own code
 lifetime    code stays on the devices while a program exists that may launch it
 device_log  what a kernel prints, and which check failed
 profile     what the marks of a profiled kernel recorded: timelines, totals, traces

@@ -4,7 +4,7 @@
     heap.number                                     what a call carries, for its launcher to find the heap
 
 The devices of a program share a *domain*, and a domain has heaps: a kernel that needs more memory than the last one has lets all processes
-allocate another, at least twice as large. Which heap a call uses is settled when it is lowered, in all processes alike, and a heap is kept
+allocate another, at least twice as large. Which heap a call uses is decided when it is lowered, in all processes alike, and a heap is kept
 as long as the process: a peer may have it mapped. So all heaps together take less than four times what the largest kernel needs.
 
 The host tells kernels two things. A table in each device's memory has the addresses at which it sees all heaps, and how long to wait. And a
@@ -169,7 +169,7 @@ class Domain:
     return [json.loads(text) for text in self.exchange(step, json.dumps(said | {"process": self.own}))]
 
   def _refuse(self, why: str) -> None:
-    """All processes come to the same answer."""
+    """All processes return the same answer."""
     if why:
       self._problem = (
         f"The devices {', '.join(f'{p.number} of process {p.process}' for p in self.places)} do not share memory: {why}. Kernels that "

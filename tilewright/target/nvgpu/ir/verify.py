@@ -58,7 +58,7 @@ def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Valu
 
 
 def _slot(view: Value) -> Sequence[Value]:
-  """Where a view stands along the leading dimensions that it drops: the slot of a ring."""
+  """The position of a view along the leading dimensions that it drops: the slot of a ring."""
   op = view.owner
   while isinstance(op, Op) and op.name in VIEWS:
     if op.name == "subview" and op.attrs["dropped"]:

@@ -257,7 +257,7 @@ def _is_quiet(kernel: NativeKernel, ref: Value, dot: Op, used: dict[Value, list[
 def body_at(kernel: NativeKernel, c: Contraction, step: int | None) -> Block:
   """The kernel's body at a step, or between the first and the last: without the branches that are not taken then.
 
-  The product stands where it is added; nothing that it needs changes before. An accumulator that is an output is written at the end.
+  The product is computed where it is added; nothing that it needs changes before. An accumulator that is an output is written at the end.
   """
   body, tests, last = kernel.body.body, step_tests(kernel), int(kernel.mapping.grid[-1]) - 1
   ops: list[Op] = []

@@ -62,7 +62,7 @@ from tilewright.tile.pipeline import CP_ASYNC, MMA_SYNC, REGISTERS, THREADS, TMA
 _MAX_STAGES = {"wgmma": 10, "computed": 4, "boxed": 8, "mma": 5}
 _MAX_CTAS_PER_SM = 4  # CTAs on an SM
 _MIN_DEPTH = 32  # a part of a step, so that waiting for it is a small part of the work
-_ENOUGH_STAGES = 3  # one that is read, one that is there, and one on its way
+_ENOUGH_STAGES = 3  # one that is read, one that is full, and one in flight
 _DEPTH = 64  # of a contraction of halves: a row of 128 bytes
 _MAX_ACCUMULATORS = 128 * 256  # of two warpgroups: 128 in each thread
 _MAX_PREFETCHED_STEPS = 2  # steps before which blocks are asked for that operands in registers are computed from

@@ -35,7 +35,7 @@ def of_accumulator(kernel: NativeKernel, uses: Sequence[Op], usual: int) -> int:
 
 
 def check(kernel: NativeKernel, roles: Roles) -> None:
-  """Refuse a kernel in which a warpgroup would wait for ever."""
+  """Refuse a kernel in which a warpgroup would never end its wait for registers."""
   begins = threads.registers_of(kernel.warpgroups * threads.GROUP)
   everyone = range(kernel.warpgroups)
   requests: dict[int, list[Op]] = {wg: [] for wg in everyone}

@@ -3,7 +3,7 @@
 A copy to shared memory is issued to TMA by one thread, if it has boxes (`tma_copies`): the barrier counts their bytes in addition to the
 threads. Otherwise all threads copy pieces asynchronously (`cp.async`), and a thread arrives when its pieces have arrived; or they load,
 store and arrive, as for a buffer that is kept in registers. A copy to global memory that has boxes is in flight until its group is waited
-for: the first thread of each warpgroup issues and waits for all. Others are done where they stand.
+for: the first thread of each warpgroup issues and waits for all. Others are carried out in program order.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _load(code: Any, view: views.View, index: Sequence[Index]) -> ir.Value:
 class Run:
   """Places along several dimensions of the elements `start * length + i`, for 0 <= i < length.
 
-  What is known without arithmetic is a number, and one value stands for one index: what is computed for it is found again.
+  What is known without arithmetic is a number, and one value is one index: what is computed for it is found again.
 
       Run(b, start, 32, (512, 2, 4, 2))[5]   ->   2 start, 0, 2, 1
   """

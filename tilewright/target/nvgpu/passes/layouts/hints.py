@@ -56,7 +56,7 @@ def layout_text(layout: Any, shape: tuple[int, ...]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class InUnion:
-  """Where a buffer stands in a union: the number of its tree, its own among all buffers, and how many these are."""
+  """The place of a buffer in a union: the number of its tree, its own among all buffers, and how many these are."""
 
   tree: int
   number: int

@@ -137,7 +137,7 @@ def infer(
       unread.add(value)
       continue
     known = solution.places.get(own) or _first_use(system, value, uses) or system.seeds(own)[0]
-    assert isinstance(known, Layout), f"{own} is a tile in registers, but stands in {known}"
+    assert isinstance(known, Layout), f"{own} is a tile in registers, but its layout is {known}"
     layouts[value] = known
     if value in system.free and isinstance(value.owner, Op) and value.owner.name in ELEMENTWISE:
       uses.update({(value.owner, i): layouts[value] for i, v in enumerate(value.owner.operands) if system.of(v)})
