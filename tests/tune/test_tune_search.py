@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -189,3 +190,22 @@ def test_two_searches_at_once_do_not_disturb_each_other():
     thread.join()
   assert sorted(r.key.arguments for r in results) == ["x=f32[2048]", "x=f32[4096]"]
   assert Budget.of("2 trials").trials == 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled:
+  by: float
+
+  @tw.tune(copies=tw.choice(1, 2))
+  def run(self, x, *, copies):
+    return sum(x for _ in range(copies)) / copies * self.by
+
+
+def test_methods_are_searched_for_their_object():
+  x = np.arange(8, dtype=np.float32)
+  found = Scaled(3.0).run.search(x, budget="2 trials")
+  assert found["copies"] in (1, 2)
+  with tw.tuning("strict"):
+    np.testing.assert_array_equal(Scaled(3.0).run(x), 3 * x)
+    with pytest.raises(errors.MissingTuningError, match=r"by=4\.0"):
+      Scaled(4.0).run(x)

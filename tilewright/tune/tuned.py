@@ -71,6 +71,15 @@ class Call:
     return self.tuned.command(self.bound)
 
 
+class Method(functools.partial[Any]):
+  """A tuned method of an object."""
+
+  func: Tuned
+
+  def search(self, *args: Any, **kwargs: Any) -> Any:
+    return self.func.search(*self.args, *args, **kwargs)
+
+
 class Tuned:
   """A function with a search space. See `tune`."""
 
@@ -125,7 +134,7 @@ class Tuned:
     return self._content or content(self.function)
 
   def __get__(self, instance: Any, owner: type | None = None) -> Any:
-    return self if instance is None else functools.partial(self, instance)
+    return self if instance is None else Method(self, instance)
 
   # --- calling ---------------------------------------------------------------------------------------------------
 
