@@ -17,10 +17,9 @@ import pytest
 from tests.nvgpu import gpu_programs
 from tests.nvgpu.gpu_level_programs import KERNELS
 from tilewright.pallas.nvgpu import report
-from tilewright.target.llvm.prepared import kernel_text
 from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.passes import lowering
-from tilewright.tile.native import copied_kernel
+from tilewright.target.nvgpu.passes.gpu_kernel import GpuKernel
 
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "gpu_level"
 REGENERATE = "If the change is meant: python -m tests.nvgpu.test_gpu_golden"
@@ -35,7 +34,7 @@ def _plain(text: str) -> str:
 def stages_of(name: str) -> dict[str, str]:
   function, types = KERNELS[name]
   ((_, native),) = gpu_programs.natives(function, *types)
-  before = _plain(kernel_text(copied_kernel(native)))
+  before = _plain(GpuKernel(native, ARCHS["sm_90a"]).text())
   found = {"tile": before + "\n"}
   for stage, text in lowering.stages(native, ARCHS["sm_90a"]).items():
     after = _plain(text)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,14 @@ from tilewright.tile.ir import Block, Function, Op, Value
 from tilewright.tile.literal import element_text, literal_text
 from tilewright.tile.types import TileType, dtype_name
 
+Note = Callable[[Op], str]
 NAME = re.compile(r"[A-Za-z_][\w.-]*+", re.ASCII)
 
 
-def to_text(function: Function, *, locations: bool = True) -> str:
-  """The text of a function; without `locations`, ops are printed without their lines in the user's program."""
-  return "\n".join(_Printer(locations).function(function)) + "\n"
+def to_text(function: Function, *, locations: bool = True, note: Note = lambda op: "") -> str:
+  """The text of a function; without `locations`, ops are printed without their lines in the user's program. A `note` follows each op, for
+  people: text with notes is not read back."""
+  return "\n".join(_Printer(locations, note).function(function)) + "\n"
 
 
 def op_text(op: Op) -> str:
@@ -50,9 +52,9 @@ def op_text(op: Op) -> str:
 class _Printer:
   """Gives out numbers."""
 
-  def __init__(self, locations: bool = True) -> None:
+  def __init__(self, locations: bool = True, note: Note = lambda op: "") -> None:
     self.numbers: dict[Value, int] = {}
-    self.locations = locations
+    self.locations, self.note = locations, note
 
   def function(self, function: Function) -> Iterator[str]:
     name = function.name if NAME.fullmatch(function.name) else json.dumps(function.name)
@@ -66,7 +68,7 @@ class _Printer:
   def _ops(self, block: Block, indent: str) -> Iterator[str]:
     for op in block.ops:
       line = indent + self._head(op)
-      where = f"  // {location_text(op.loc)}" if op.loc and self.locations else ""
+      where = self.note(op) + (f"  // {location_text(op.loc)}" if op.loc and self.locations else "")
       for i, inner in enumerate(op.blocks):
         yield f"{line if i == 0 else indent + '}'} {self._open(inner)}{where if i == 0 else ''}"
         yield from self._ops(inner, indent + "  ")

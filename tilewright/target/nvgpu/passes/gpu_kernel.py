@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from tilewright.target.llvm.prepared import kernel_text
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP, WARP
@@ -19,9 +18,10 @@ from tilewright.target.nvgpu.passes.elementwise_chains import Chains
 from tilewright.target.nvgpu.passes.l2_hints import PrefetchedBlock
 from tilewright.target.nvgpu.passes.layouts.inference import Inferred
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
-from tilewright.tile.ir import walk
+from tilewright.tile.ir import Op, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.pipeline import Pipeline
+from tilewright.tile.printer import to_text
 
 # The forms of kernels: each CTA takes points of the grid; a pipeline of products along the grid; warpgroups with their own control flow.
 POINTS, PIPELINE, WARPGROUPS = "points", "pipeline", "warpgroups"
@@ -92,8 +92,19 @@ class GpuKernel:
       yield plans.Role(f"warpgroup {wg}", GROUP // WARP, own[0] if own else None)
 
   def text(self) -> str:
-    """The kernel as text: lines of what was decided for it as a whole, then the tile IR."""
-    return "\n".join([*(f"// {line}" for line in self._lines()), kernel_text(self.kernel)])
+    """The kernel as text: lines of what was decided for it as a whole, then the tile IR, each op with the layout of its result."""
+    maps = (str(f) for f in self.kernel.index_maps if f is not None)
+    return "\n".join([*(f"// {line}" for line in self._lines()), *maps, to_text(self.kernel.body, note=self._note)])
+
+  def _note(self, op: Op) -> str:
+    """The layouts of an op's results, and of the operands that it takes in another one than they are held in."""
+    if self.inferred is None:
+      return ""
+    held, uses = self.inferred.layouts, self.inferred.uses
+    own = [str(held[v]) for v in op.results if v in held and v.tile.shape]
+    wanted = [(i, uses.get((op, i))) for i, v in enumerate(op.operands) if uses.get((op, i)) != held.get(v)]
+    parts = [*own, *(f"operand {i} as {place}" for i, place in wanted if place is not None)]
+    return f"  ; {'; '.join(parts)}" if parts else ""
 
   def _lines(self) -> Iterator[str]:
     mapping = self.kernel.mapping
