@@ -180,6 +180,7 @@ def test_cases_reach_every_rule():
     avals = [jax.typeof(x) for x in leaves]
     walk(trace_flat(lambda *a, f=f, tree=tree: jax.tree.leaves(f(*jax.tree.unflatten(tree, a))), avals)[0])
   alike = {"cummin", "cumlogsumexp", "reduce_xor", "expand_dims", "unstack"}  # rows shared with one that is reached
+  alike |= {"pack_dtype", "unpack_dtype"}  # those of user-defined element types: test_fusible_dtype
   assert set(RULES) - reached - set(ELEMENTWISE) - alike == set()
 
 
@@ -280,6 +281,29 @@ def test_a_reshape_keeps_what_is_squeezed(f, block, expected):
   _, (found,), _ = fuser.pull_block_spec(f, spec)(A)
   assert found.block_shape == expected
   check(f, (A,), *blocks_of(jax.eval_shape(f, A).shape, block))
+
+
+@pytest.mark.parametrize(
+  "f, shape, block",
+  [
+    (lambda x: x.reshape(3, 0), (0, 3), (3, 1)),
+    (lambda x: x.reshape(0), (0, 3), (4,)),
+    (lambda x: x.reshape(0, 2, 6), (4, 0, 3), (1, 1, 3)),
+    (lambda x: jnp.concatenate([x, A]), (0, 12), (4, 6)),
+    (lambda x: jnp.pad(x, ((2, 2), (0, 0)), constant_values=5), (0, 12), (2, 6)),
+    (lambda x: x.sum(0), (0, 12), (6,)),
+  ],
+)
+def test_arrays_without_elements(f, shape, block):
+  x = jnp.zeros(shape)
+  spec, grid = blocks_of(jax.eval_shape(f, x).shape, block)
+  check(f, (x,), spec, grid)
+  fn, values, _ = fuser.get_fusion_values(f, x)
+  block_fn, (_, found), _ = fuser.pull_block_spec(fn, spec)(values, x)
+  assert all(int(i) >= 0 for i in found.index_map(*[0] * len(grid)))
+  part = jnp.zeros([getattr(d, "block_size", d) for d in found.block_shape])
+  rest = tuple(v[:4, :6] for v in values)
+  assert block_fn((0,) * len(grid), (), rest, part).shape == block
 
 
 def test_keyword_arguments_have_specs_by_name():

@@ -85,6 +85,8 @@ def _pull_squeeze(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
 
 
 def _evaluate_reshape(blocks: Blocks, x: Any, *sizes: Any) -> list[Any]:
+  if not x.size:  # all of an array without elements; of the block, nothing is in range
+    return [lax.full(blocks.out_sizes(), 0, x.dtype)]
   return [lax.reshape(x, blocks.out_sizes())]
 
 
@@ -107,6 +109,8 @@ def _push_squeeze(site: Site, specs: Sequence[Any]) -> Sequence[Any]:
 
 def groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int], list[int]]]:
   """The dimensions of two shapes with the same number of elements, in the smallest groups that agree."""
+  if 0 in (*a, *b):  # nothing to keep apart
+    return [(list(range(len(a))), list(range(len(b))))]
   found: list[tuple[list[int], list[int]]] = []
   i = j = 0
   while i < len(a) or j < len(b):
@@ -239,6 +243,12 @@ def reshaped(
     mine = [dims[d] for d in ours]
     lengths = [have[d] for d in ours]
     if not theirs:
+      continue
+    if 0 in lengths and list(have) != list(want):
+      for d in theirs:
+        shape[d] = Blocked(want[d])
+      first = [0] * len(theirs)
+      parts.append((ours, theirs, lambda index, first=first: first))
       continue
     if len(theirs) == 1:
       if len(ours) == 1:

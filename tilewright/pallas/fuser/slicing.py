@@ -42,6 +42,11 @@ def moved(dim: Any, start: int) -> tuple[Any, Callable[[Any], Any]]:
       return Element(size), lambda i: i * size + start
 
 
+def last_block(length: int, size: int) -> int:
+  """The number of the last block of a dimension; the first of one without elements."""
+  return max(0, -(-length // size) - 1)
+
+
 # --- slice -------------------------------------------------------------------------------------------------------
 
 
@@ -237,7 +242,7 @@ def _pull_concatenate(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
         f"Make the block size a divisor of {length} and of the sizes of the other operands, or do not cut the "
         "dimension.",
       )
-    return views.with_dim(view, axis, dim, lambda i: jnp.clip(i - offset // size, 0, -(-length // size) - 1))
+    return views.with_dim(view, axis, dim, lambda i: jnp.clip(i - offset // size, 0, last_block(length, size)))
 
   return [part(a.shape[axis], offset) for a, offset in zip(site.in_avals, offsets)]
 
@@ -426,7 +431,7 @@ def _pull_pad(site: Site, out_views: Sequence[Any]) -> Sequence[Any]:
         f"it puts {low} elements before dimension {d}, not a multiple of the block size {size}",
         f"Make the block size a divisor of {low}, or make the block cover the dimension.",
       )
-    return dim, lambda i: jnp.clip(i - low // size, 0, -(-length // size) - 1)
+    return dim, lambda i: jnp.clip(i - low // size, 0, last_block(length, size))
 
   config = site.params["padding_config"]
   found = [unpadded(d, dim, *widths) for d, (dim, widths) in enumerate(zip(view.block_shape, config))]
