@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright import hlo
+from tilewright.hlo.clone import clone_computation
 from tilewright.hlo.ir import Module
 from tilewright.hlo.passes import PassLike, run_passes
 from tilewright.hlo.shape import Shape
@@ -50,6 +51,18 @@ def assert_same(before: Sequence[object], after: Sequence[object], tolerance: fl
       else:
         wide = np.promote_types(np.float64, x.dtype) if x.dtype.kind in "fc" else np.float64
         np.testing.assert_allclose(y.astype(wide), x.astype(wide), tolerance, tolerance, err_msg=f"device {device}")
+
+
+def with_own_fusions(text: str) -> str:
+  """The same module, in which each fusion has a computation of its own, as XLA requires it."""
+  module, seen = hlo.parse(text), set[str]()
+  for instruction in list(module.instructions()):
+    if instruction.opcode == "fusion":
+      (fused,) = instruction.called_computations
+      if fused.name in seen:
+        instruction.attrs["calls"] = module.add_computation(clone_computation(fused))
+      seen.add(fused.name)
+  return module.to_text()
 
 
 def count(module: Module, opcode: str, computation: str | None = None) -> int:

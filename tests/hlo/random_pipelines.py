@@ -15,7 +15,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from tests.hlo.collective_checks import ADD, assert_same, random_arguments
+from tests.hlo.collective_checks import ADD, assert_same, random_arguments, with_own_fusions
 from tilewright import hlo
 from tilewright.hlo.passes import run_passes
 
@@ -218,7 +218,7 @@ ENTRY main {{
   init = {state} tuple(z, b0, h0, w0, b1, top, z0)
   ROOT loop = {state} while(init), condition=cond, body=body
 }}"""
-  return text, bool(fetches), bool(stores)
+  return with_own_fusions(text), bool(fetches), bool(stores)
 
 
 def check(seed: int) -> tuple[int, int]:

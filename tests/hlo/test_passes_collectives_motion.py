@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from collective_checks import ADD, count, executed, transformed
+from collective_checks import ADD, count, executed, transformed, with_own_fusions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -579,7 +579,8 @@ def stores(draw: st.DrawFn) -> str:
 
 
 def check_generated(loop: LoopText) -> None:
-  before, after = hlo.parse(str(loop)), hlo.parse(str(loop))
+  text = with_own_fusions(str(loop))
+  before, after = hlo.parse(text), hlo.parse(text)
   AllReduceCodeMotion().run(after)
   hlo.verify(after)
   rng = np.random.default_rng(0)

@@ -74,6 +74,14 @@ def clone_computation(
   return computation
 
 
+def own_fusions(copies: Iterable[Instruction], module: Module) -> None:
+  """Gives each fusion among copies a computation of its own: XLA refuses a module in which two fusions share one."""
+  for copy in copies:
+    if copy.opcode == "fusion":
+      (fused,) = copy.called_computations
+      copy.replace_called_computation(fused, module.add_computation(clone_computation(fused)))
+
+
 def clone_module(source: Module, name: str | None = None) -> Module:
   """A deep copy: same names, ids and order."""
   module = Module(name or source.name)

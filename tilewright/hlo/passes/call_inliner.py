@@ -76,7 +76,7 @@ class CallInliner(Pass):
     return "outer_dimension_partitions" not in callee.root.backend_config
 
 
-_OWN_BODIES = frozenset({"while", "conditional", "async-start", "async-update", "async-done"})
+_OWN_BODIES = frozenset({"while", "conditional", "fusion", "async-start", "async-update", "async-done"})
 
 
 class _Inliner:
@@ -149,7 +149,7 @@ class _Inliner:
     copies: dict[Computation, Computation] | None,
     channels: dict[int, int],
   ) -> None:
-    """Names of an inlined instruction and of what is in its loops, branches and async computations. In a copy (`copies` is not
+    """Names of an inlined instruction and of what is in its loops, branches, fusions and async computations. In a copy (`copies` is not
     None) those become copies too, and transfers get channels of their own.
     """
     rename(instruction)

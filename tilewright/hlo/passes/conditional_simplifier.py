@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tilewright.hlo.analysis import call_graph
 from tilewright.hlo.builder import Builder
-from tilewright.hlo.clone import copy_body
+from tilewright.hlo.clone import copy_body, own_fusions
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
 from tilewright.hlo.passes.collective_keys import has_control_edges
@@ -70,8 +70,9 @@ def _known_branch(conditional: Instruction) -> int | None:
 
 def _inline(conditional: Instruction, number: int) -> None:
   computation, branch = conditional.parent, conditional.called_computations[number]
-  assert computation is not None
+  assert computation is not None and computation.parent is not None
   copies, new = copy_body(branch, {branch.parameters[0]: conditional.operands[1 + number]})
+  own_fusions(copies, computation.parent)
   for copy in copies:
     computation.insert(copy, before=conditional)
   operands = conditional.operands

@@ -26,7 +26,7 @@ import numpy as np
 
 from tilewright.hlo.analysis import call_graph, topological_order
 from tilewright.hlo.builder import Builder
-from tilewright.hlo.clone import clone_computation, clone_instruction, copy_body
+from tilewright.hlo.clone import clone_computation, clone_instruction, copy_body, own_fusions
 from tilewright.hlo.errors import HloError
 from tilewright.hlo.ir import Computation, Instruction, Module
 from tilewright.hlo.passes.base import Pass, register_pass
@@ -252,6 +252,7 @@ def _replace(loop: Instruction, value: Instruction) -> None:
 def _inline(loop: Loop, module: Module) -> None:
   computation, instruction = loop.computation, loop.instruction
   copies, new = copy_body(loop.body, {loop.parameter: instruction.operands[0]})
+  own_fusions(copies, module)
   for copy in copies:
     computation.insert(copy, before=instruction)
   _replace(instruction, new[loop.body.root])
