@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
+import pathlib
 import re
 
 import pytest
@@ -108,6 +110,15 @@ def test_the_list_has_every_pass(capsys):
   assert main(["hlo", "--list"]) == 0
   printed = capsys.readouterr().out
   assert all(re.search(rf"^{name} +\S", printed, re.MULTILINE) for name in PASSES)
+  for name, factory in PASSES.items():  # each with its options
+    rest = re.split(rf"^{name} +\S.*$", printed, maxsplit=1, flags=re.MULTILINE)[1]
+    options = re.match(r"\n((?:    .*\n)*)", rest)
+    assert options and all(f"{field.name}=" in options[1] for field in dataclasses.fields(factory))
+
+
+def test_the_document_names_every_pass():
+  document = (pathlib.Path(__file__).parents[2] / "docs" / "hlo.md").read_text()
+  assert [name for name in sorted(PASSES) if not re.search(rf"`{name}[`{{]", document)] == []
 
 
 def test_commas_in_options_do_not_separate():

@@ -14,12 +14,14 @@ cannot be read, or a result cannot be written.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import importlib.util
 import os
 import pathlib
 import re
 import sys
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
   if arguments.list:
     for name in sorted(PASSES):
       print(f"{name:<32} {make_pass(name).summary}")
+      options = [f"{field.name}={_spelled(field.default)}" for field in dataclasses.fields(make_pass(name))]
+      if options:
+        print(textwrap.fill(", ".join(options), 120, initial_indent="    ", subsequent_indent="    "))
     return 0
   if not arguments.file:
     print("tilewright hlo: which FILE? (--list prints the passes)", file=sys.stderr)
@@ -53,6 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
   except OSError as error:  # --out or --html
     print(f"tilewright hlo: {error}", file=sys.stderr)
     return 2
+
+
+def _spelled(default: object) -> str:
+  """The default of an option, as one writes it in braces."""
+  return str(default).lower() if isinstance(default, bool) else "" if default is None else str(default)
 
 
 def _work(module: hlo.Module, passes: list[Pass], arguments: argparse.Namespace) -> int:
