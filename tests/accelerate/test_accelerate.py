@@ -134,6 +134,37 @@ def test_products_with_quantised_weights_read_them_as_they_are():
   assert (np.abs(ours - expected) <= bound).all()
 
 
+_WEIGHTS = """HloModule m
+ENTRY e {{
+  x = f32[1,64] parameter(0)
+  w = s8[64,32] parameter(1)
+  s = f32[32] parameter(2)
+  g = f32[{rows},{depth}] parameter(3)
+  c = f32[64,32] convert(w)
+  b = f32[64,32] broadcast(s), dimensions={{1}}
+  d = f32[64,32] multiply(c, b)
+  one = f32[1,32] dot(x, d), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  two = f32[{rows},{width}] dot(g, d), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{over}}}
+  ROOT t = (f32[1,32], f32[{rows},{width}]) tuple(one, two)
+}}"""
+
+
+@pytest.mark.parametrize(
+  ("rows", "over", "changes"),
+  [(2, 0, True), (99, 0, False), (99, 1, False)],
+  ids=["both products read the weights", "a product of many rows", "a derivative"],
+)
+def test_weights_that_are_dequantized_all_the_same_are_not_read_twice(rows, over, changes):
+  import tilewright.numerics  # registers its kernels
+  from tilewright.hlo.passes.block_scaling import BlockScaling
+
+  assert tilewright.numerics
+  depth, width = (64, 32) if over == 0 else (32, 64)
+  text = _WEIGHTS.format(rows=rows, over=over, depth=depth, width=width)
+  assert BlockScaling(platform="cpu", most_rows=16, saves_memory=True).run(hlo.parse(text)) == changes
+  assert BlockScaling(platform="cpu", most_rows=16).run(hlo.parse(text))
+
+
 def test_exact_takes_only_what_has_the_same_bits():
   f = lambda x: (jnp.where(x > x.max(-1, keepdims=True) - 1, x, -x), jax.nn.softmax(x))
   plain = jax.jit(lambda x: f(x))(X)
@@ -241,6 +272,29 @@ def test_an_elementwise_kernel_takes_the_buffer_of_an_operand_that_ends_there(is
   (first, *_) = [i for i in modules[0].entry.topological_order() if i.opcode == "custom-call"]  # of tanh
   assert ("output_to_operand_aliasing" in first.attrs) != is_used_again
   np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("on_the_cpu")
+def test_results_take_the_buffers_of_one_of_several_results_of_a_kernel():
+  def f(x, w):
+    y = x @ w
+    p, q = jnp.tanh(y) * 2, jnp.sin(y)  # one kernel
+    total = (p @ q).sum()
+    return jnp.exp(p) * total, jnp.cos(q) * total
+
+  x, w = normal(40, 40), normal(40, 40)
+  expected = jax.jit(lambda *a: f(*a))(x, w)
+  modules: list[hlo.Module] = []
+  with (
+    tilewright.accelerate(),
+    hlo.install([lambda m: modules.append(m.clone()) is not None], stage="post_scheduler"),
+  ):
+    ours = jax.jit(lambda *a: f(*a))(x, w)
+  calls = [i for i in modules[0].entry.instructions if i.opcode == "custom-call"]
+  elements = [c for c in calls if any(o.opcode == "get-tuple-element" for o in c.operands)]
+  assert any("output_to_operand_aliasing" in c.attrs for c in elements), modules[0].to_text()
+  for a, b in zip(ours, expected):
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3)
 
 
 def test_bits_that_are_read_as_floats_stay_in_a_kernel():

@@ -130,6 +130,11 @@ def insert(
 _OWN_BUFFER = frozenset({"fusion", "custom-call", "dot", "convolution", "copy", "transpose", "reduce", *ELEMENTWISE})
 
 
+def _has_own_buffer(value: Instruction) -> bool:
+  is_element = value.opcode == "get-tuple-element" and value.operands[0].opcode in ("fusion", "custom-call")
+  return is_element or value.opcode in _OWN_BUFFER
+
+
 def overwritten(
   graph: Graph, axes: Axes, tiling: Tiling, operands: Sequence[Instruction], members: Collection[Instruction]
 ) -> tuple[tuple[int, int], ...]:
@@ -147,7 +152,7 @@ def overwritten(
       continue
     for number, (leaf, operand) in enumerate(zip(graph.leaves, operands, strict=True)):
       is_alike = leaf.dtype == output.node.dtype and by_dims(leaf) == by_dims(output.node)
-      is_own = operand.opcode in _OWN_BUFFER and operands.count(operand) == 1 and not operand.is_root
+      is_own = _has_own_buffer(operand) and operands.count(operand) == 1 and not operand.is_root
       is_free = number not in found and all(u in members for u in operand.users)
       if is_alike and is_own and is_free and operand.shape == output.shape:
         found[number] = k

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.accelerate import attention, autotuning, convolutions, gemm_calls, graph, tiles
+from tilewright.accelerate import attention, autotuning, convolutions, gemm_calls, graph, products, tiles
 from tilewright.accelerate.attention_calls import Rewrite
 from tilewright.accelerate.calls import Codes, insert, leaf_values, overwritten, readable, remove_dead
-from tilewright.accelerate.costs import attention_times, depthwise_times
+from tilewright.accelerate.costs import attention_times, depthwise_times, product_times
 from tilewright.accelerate.emit import emit, result_shapes
 from tilewright.accelerate.graph import Refused
 from tilewright.accelerate.regions import Finder, LeftToXla, RegionPlan
@@ -31,7 +31,12 @@ from tilewright.hlo.passes.block_scaling import BlockScaling
 # What a library kernel must promise to be faster by, and XLA's seconds that are worth a call.
 _MARGIN, _MIN_CALL_SECONDS = 1.2, 100e-6
 # Where a library kernel is put in: on GPUs, what a device has shown to be right and worth it. cuDNN has kernels for convolutions there.
-PLATFORMS: dict[str, tuple[str, ...]] = {"attention": ("cpu", "cuda"), "convolution": ("cpu",), "scaled dot": ("cpu",)}
+PLATFORMS: dict[str, tuple[str, ...]] = {
+  "attention": ("cpu", "cuda"),
+  "convolution": ("cpu",),
+  "scaled dot": ("cpu",),
+  "product": ("cpu",),
+}
 _FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
 _SLOWER = 1.0  # a measured kernel must be faster than XLA by this
 
@@ -132,6 +137,7 @@ class _Run:
     if not self.options.exact:
       changed = self._attention(computation)
       changed |= self._convolutions(computation)
+      changed |= self._products(computation)
     excluded = [i for i in computation.instructions if not self._wanted(i)]
     for plan in Finder(computation, self.machine, self.options.exact, excluded).find():
       if isinstance(plan, LeftToXla):
@@ -157,7 +163,7 @@ class _Run:
     of_library = gemm_calls.as_dots(self.module, _FEW_ROWS)
     dots |= {i.name: i for i in of_library}
     try:
-      changed = BlockScaling(most_rows=_FEW_ROWS).run(self.module)
+      changed = BlockScaling(most_rows=_FEW_ROWS, saves_memory=True).run(self.module)
     except HloError as e:
       self.decisions.append(Decision("quantised weights", (), ("dot",), "scaled dot", "", None, None, str(e)))
       raise
@@ -195,6 +201,17 @@ class _Run:
       predicted = depthwise_times(match.multiplications, moved, self.machine)
       found = Decision(match.home.name, (match.home.name,), ("convolution",), "convolution", "depthwise", predicted)
       rewrite = functools.partial(convolutions.rewrite, match, self.platform, self.own.codes)
+      changed |= self._library_call(match.home, found, rewrite)
+    return changed
+
+  def _products(self, computation: Computation) -> bool:
+    """Products of narrow numbers as calls of the library's kernel."""
+    changed = False
+    for match in products.find(list(computation.instructions)) if self.platform in PLATFORMS["product"] else ():
+      predicted = product_times(match.multiplications, match.element_type, match.is_widened, self.machine)
+      ops = ("dot",) if match.x in match.home.operands else ("convert", "dot")
+      found = Decision(match.home.name, (match.home.name,), ops, "product", match.element_type, predicted)
+      rewrite = functools.partial(products.rewrite, match, self.platform, self.own.codes)
       changed |= self._library_call(match.home, found, rewrite)
     return changed
 

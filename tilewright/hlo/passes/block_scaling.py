@@ -206,6 +206,10 @@ def _remove_dead(instruction: Instruction) -> None:
     waiting += operands
 
 
+def _is_narrow(x: Instruction) -> bool:
+  return x.shape.is_array and 1 < PRIMITIVE_TYPES[x.shape.element_type].bits <= 8
+
+
 def _packs(module: Module) -> bool:
   """Elements below 8 bits are packed in memory everywhere or nowhere: whether they are."""
   shapes = [leaf for i in module.instructions() for _, leaf in i.shape.leaves()]
@@ -262,6 +266,9 @@ class BlockScaling(Pass):
   tile_n: int = 128  # columns of the result that one block of a native kernel computes
   stages: int = 4  # how many steps along k its buffers hold
   most_rows: int = 0  # dots that a program writes out are taken if the smaller side has so many rows at most; 0: any
+  saves_memory: bool = (
+    False  # they are taken only if nothing else uses the dequantized values, which are computed all the same then
+  )
 
   def __post_init__(self) -> None:
     names = [i.name for i in IMPLEMENTATIONS]
@@ -298,7 +305,7 @@ class BlockScaling(Pass):
           changed = True
           continue
         written = block_scaling_recognise.written_dot(instruction)
-        if written is not None and self._has_few_rows(written):
+        if written is not None and self._has_few_rows(written) and self._saves_enough(instruction):
           changed |= self._rewrite_dot(instruction, facts, packs)
       for instruction in computation.topological_order():
         if has_control_edges(instruction) or instruction.sharding is not None:
@@ -314,6 +321,34 @@ class BlockScaling(Pass):
       for instruction in module.instructions() if packs else ():
         instruction.shape = _packed(instruction.shape)  # what was put in follows what was there
     return changed
+
+  def _saves_enough(self, dot: Instruction) -> bool:
+    """Whether only dots of few rows use the dequantized values of a dot, or of a fusion with one."""
+    if not self.saves_memory:
+      return True
+    widened: dict[Instruction, bool] = {}
+
+    def is_widened(value: Instruction) -> bool:
+      """Whether a value has the numbers of a narrow array, element by element; the narrow array itself is not one."""
+      if value not in widened:
+        widened[value] = False
+        if value.shape.is_array and value.opcode not in ("parameter", "constant") and not _is_narrow(value):
+          alike = [o for o in value.operands if o.shape.is_array and o.shape.num_elements == value.shape.num_elements]
+          widened[value] = any([_is_narrow(o) or is_widened(o) for o in alike])
+      return widened[value]
+
+    def is_taken(user: Instruction) -> bool:
+      written = block_scaling_recognise.written_dot(user)
+      found = block_scaling_recognise.block_scaled_dot(user, DOT) if written and self._has_few_rows(written) else None
+      if found is not None:
+        _remove_dead(found[1])
+      return found is not None
+
+    for operand in dot.operands:
+      is_widened(operand)
+    inside = {value for value, found in widened.items() if found}
+    users = {user for value in inside for user in value.users} - inside - {dot}
+    return all(map(is_taken, users))
 
   def _has_few_rows(self, dot: Instruction) -> bool:
     if not self.most_rows:
