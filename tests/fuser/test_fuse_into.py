@@ -364,3 +364,12 @@ def test_of_several_products_one_must_be_named():
     errors.FusionError, match=r"found 0 calls of the kernel 'matmul' and 2 products.*as ops.matmul\(x, y\)"
   ):
     tw.fuse_into(ops.matmul)(lambda a, b: (a @ b) @ b)(x, x)
+
+
+@pytest.mark.parametrize("cut", [slice(1, None), slice(0, 40), slice(8, 48)])
+def test_a_slice_of_a_result_stays_outside(cut):
+  """A block of the result is not a block of the slice; what comes before is fused."""
+  x, w, b, _ = MLP
+  x, w, b = x[:40], w[:, :56], b[:56]
+  f = lambda x, w, b: jnp.tanh(ops.matmul(x, w, interpret=True) + b)[:, cut] * 2
+  close(tw.fuse_into(ops.matmul)(f)(x, w, b), f(x, w, b), K)

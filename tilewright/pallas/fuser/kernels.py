@@ -17,9 +17,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from tilewright import errors
 from tilewright.pallas import jaxprs
 from tilewright.pallas.call import pallas_call
 from tilewright.pallas.control import when
+from tilewright.pallas.fuser import push_rules, views
 from tilewright.pallas.fuser.prefetch import make_scalar_prefetch_handler
 from tilewright.pallas.fuser.pull import pull_block_spec
 from tilewright.pallas.fuser.push import push_block_spec
@@ -112,11 +114,31 @@ def make_epilogue(
   fn, values, scalars = get_fusion_values(f, *types)
   out_specs = push_block_spec(f, *specs)(*types)
   handler = make_scalar_prefetch_handler(*path)
-  block_fn, (value_specs, *_), _ = pull_block_spec(
+  block_fn, (value_specs, *result_specs), _ = pull_block_spec(
     fn, out_specs, scalar_prefetch_handler=handler, grid_len=grid_len, strict_mode=True, consistent_random=True
   )(values, *types)
+  for given, found, type_ in zip(specs, result_specs, types):
+    if not _are_the_blocks(given, found, type_, grid_len):
+      raise errors.FusionConflictError(
+        f"It needs blocks of {found.block_shape} of a result that the kernel computes in blocks of {given.block_shape}."
+      )
   outs = jax.tree.leaves(jax.eval_shape(f, *types))
   return Epilogue(block_fn, values, value_specs, scalars, tuple(outs), tuple(out_specs))
+
+
+def _are_the_blocks(given: Any, found: Any, type_: Any, grid_len: int) -> bool:
+  """Whether the blocks of a result in which an epilogue needs it are those that the kernel has. A slice needs a part of them."""
+  if found is no_block_spec:
+    return True
+  sizes = lambda s: list(type_.shape) if s.block_shape is None else [views.size_of(d) for d in s.block_shape]
+  if sizes(given) != sizes(found):
+    return False
+  if given.block_shape is None or found.block_shape is None:
+    return True
+  cut = [not views.covers(d, n) for d, n in zip(given.block_shape, type_.shape)]
+  if not any(cut) and all(views.covers(d, n) for d, n in zip(found.block_shape, type_.shape)):
+    return True
+  return push_rules.same_starts(given, found, grid_len) is not False
 
 
 # --- how a body uses a ref ---------------------------------------------------------------------------------------

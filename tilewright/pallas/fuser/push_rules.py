@@ -51,7 +51,7 @@ def same_specs(a: BlockSpec, b: BlockSpec, grid_len: int | None) -> bool:
     return False
   if a.index_map is None or b.index_map is None or a.index_map is b.index_map:
     return a.index_map is b.index_map
-  agree = [same for n in _numbers_of_indices(a, b, grid_len) if (same := _same_starts(a, b, n)) is not None]
+  agree = [same for n in _numbers_of_indices(a, b, grid_len) if (same := same_starts(a, b, n)) is not None]
   return bool(agree) and all(agree)
 
 
@@ -69,7 +69,7 @@ def _numbers_of_indices(a: Any, b: Any, grid_len: int | None) -> Sequence[int]:
   return range(MAX_GRID + 1)
 
 
-def _same_starts(a: Any, b: Any, length: int) -> bool | None:
+def same_starts(a: Any, b: Any, length: int) -> bool | None:
   """Whether blocks begin at the same elements for each point of a grid of this rank; None if the index maps are not for
   such a grid."""
   number = _jax.core.ShapedArray((), jnp.dtype("int32"))
