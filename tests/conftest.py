@@ -8,6 +8,7 @@ code; with `-n 12` they share the GPU. With `--platform emulated` they run as th
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import gc
 import os
@@ -105,6 +106,28 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
   gc.freeze()  # JAX, the tests and what they import stay: the collector need not walk through them again and again
   gc.set_threshold(10_000)
+
+
+_ROOM = 3 << 30  # bytes that a process of tests may keep
+LIBC = ctypes.CDLL(None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+  """Between modules, give back what compiled programs take, where that is much: two processes would need all memory of a small machine."""
+  if nextitem is not None and nextitem.path != item.path and _resident_bytes() > _ROOM:
+    jax.clear_caches()
+    gc.collect()
+    if hasattr(LIBC, "malloc_trim"):  # glibc
+      LIBC.malloc_trim(0)
+
+
+def _resident_bytes() -> int:
+  try:
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+  except OSError:  # not Linux
+    return 0
+  return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

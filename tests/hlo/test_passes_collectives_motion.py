@@ -612,4 +612,4 @@ def test_most_generated_loops_do_change(data: st.DataObject) -> None:
   for n in range(data.draw(st.integers(0, 4))):
     body += " " + data.draw(st.sampled_from(LINEAR)).format(v=f"v{n}", a=value)
     value = f"v{n}"
-  moved(LoopText(f"{body} next = f32[4] add(acc, {value})", extra=EXTRA))
+  moved(with_own_fusions(str(LoopText(f"{body} next = f32[4] add(acc, {value})", extra=EXTRA))))

@@ -23,6 +23,7 @@ from tilewright.hlo.passes import PASSES, run_passes
 
 MODULES = sorted((Path(__file__).parent / "odd").glob("*.hlo"))
 NOT_EVALUATED = {"custom", "rng", "send_host", "tokens"}  # an unknown call, other bits, nothing to read
+CALLS_KERNELS = {"native_collectives"}  # where tilewright.collectives is imported: machine code is not evaluated
 VARIANTS = (
   "algebraic_simplifier{exact=false}",
   "all_reduce_blueconnect{num_devices_per_host=2}",
@@ -47,7 +48,7 @@ def check(file: Path, passes: Sequence[str]) -> None:
   module = hlo.parse(text)
   report = run_passes(module, list(passes), verify=True, strict=True)
   again = hlo.parse(module.to_text())
-  if not report.changed or file.stem in NOT_EVALUATED:
+  if not report.changed or file.stem in NOT_EVALUATED or CALLS_KERNELS & set(passes):
     return
   before = hlo.parse(text)
   arguments = random_arguments(before, before.replica_count * before.num_partitions)

@@ -110,23 +110,23 @@ def test_a_value_loaded_before_a_signal_is_the_value_before_it():
   """After the signal the other device overwrites what was loaded."""
 
   def body(x):
-    def kernel(x_ref, o_ref, buffer, read, written):
+    def kernel(x_ref, o_ref, buffer, filled, read, sent, received):
       other = 1 - lax.axis_index("x")
       buffer[...] = x_ref[...]
-      pl.semaphore_signal(written, 1, device_id=(other,))
-      pl.semaphore_wait(written, 1)  # both buffers are filled
+      pl.semaphore_signal(filled, 1, device_id=(other,))
+      pl.semaphore_wait(filled, 1)  # both buffers are filled
       before = buffer[...]
       pl.semaphore_signal(read, 1, device_id=(other,))
       pl.semaphore_wait(read, 1)
       pl.semaphore_signal(read, 3)
       own = pl.semaphore_read(read)
       pl.semaphore_wait(read, 3)
-      copy = pltpu.make_async_remote_copy(x_ref, buffer, read, written, device_id=(other,))
+      copy = pltpu.make_async_remote_copy(x_ref, buffer, sent, received, device_id=(other,))
       copy.start()
       copy.wait()
       o_ref[...] = 10 * before + buffer[...] + own
 
-    return call(kernel, x, [VMEM((8, 16), jnp.float32), DMA(()), DMA(())])
+    return call(kernel, x, [VMEM((8, 16), jnp.float32), REGULAR(()), REGULAR(()), DMA(()), DMA(())])
 
   x = values()
   np.testing.assert_array_equal(run(body, x), 10 * x + x[::-1] + 3)

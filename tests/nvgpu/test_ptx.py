@@ -177,8 +177,13 @@ def test_the_last_instances_give_back_blocks_that_exist(rows, count):
 def _moved(out_map, block=(128, 128), arrays=1, shape=(16384, 8192)):
   """A kernel that transposes blocks, and the order in which its CTAs take a grid of two dimensions."""
   x, spec = S(shape, jnp.bfloat16), pl.BlockSpec(block, lambda i, j: (i, j))
+
+  def transpose(x_ref, *o_refs):
+    for o_ref in o_refs:
+      o_ref[...] = x_ref[...].T
+
   call = pl.pallas_call(
-    lambda *refs: [ref.__setitem__(..., refs[0][...].T) for ref in refs[1:]],
+    transpose,
     [S(shape[::-1], jnp.bfloat16)] * arrays,
     grid=(shape[0] // block[0], shape[1] // block[1]),
     in_specs=[spec],

@@ -66,7 +66,7 @@ ENTRY main {{
 SUM = f"s = f32[4] sine(x) r = f32[4] all-reduce(s), {AR} next = f32[4] add(acc, r)"
 
 
-def moved(loop: LoopText, **options: object) -> hlo.Module:
+def moved(loop: LoopText | str, **options: object) -> hlo.Module:
   module = transformed(str(loop), AllReduceCodeMotion(**options))  # type: ignore[arg-type]
   assert count(module, "all-reduce", "body") + count(module, "reduce-scatter", "body") == 0
   return module
