@@ -1,7 +1,7 @@
 """A kernel on its way to code: the tile IR, and what the passes have decided so far.
 
-Passes are functions from such a kernel to such a kernel. What concerns one op stands in the IR, as an op of the GPU level or an attribute
-(the `kind` of a product); what concerns the kernel as a whole stands here. Code generation reads it.
+Passes are functions from such a kernel to such a kernel. What concerns one op is in the IR, as an op of the GPU level or an attribute
+(the `kind` of a product); what concerns the kernel as a whole is here. Code generation reads it.
 """
 
 from __future__ import annotations
