@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "nvgpu"))
 
 import contractions
 from gpu_programs import BF16, F32, S, in_one_block
+from mosaic_programs import refilled
 from warpgroup_programs import dot, of_shapes, small_integers, stepwise_attention, summed
 
 from tilewright.pallas import nvgpu
@@ -62,3 +63,11 @@ def test_blocks_of_a_cluster_bring_each_other_what_they_share(orientation, clust
   got = contractions.contraction(orientation, (128, 128, 64), dtype=F32, params=params)(a, b)
   x, y = (np.asarray(v, np.float64) for v in (a, b))
   np.testing.assert_array_equal(got, (x.T if orientation[0] == "t" else x) @ (y.T if orientation[1] == "t" else y))
+
+
+@pytest.mark.parametrize("by", [0, 1])
+def test_a_copy_does_not_overtake_reads_of_what_it_replaces(by):
+  x = small_integers((132, 4, 128, 128), jnp.int32, 0)
+  kernel, wanted = jax.jit(lambda x: refilled(x, by)), np.asarray(x).transpose(0, 1, 3, 2) + 1
+  for _ in range(20):
+    np.testing.assert_array_equal(kernel(x), wanted)

@@ -211,6 +211,50 @@ def exchanged(x: Any) -> Any:
   return plgpu.kernel(body, out_type=S(x.shape, x.dtype), num_threads=2, thread_name="wg")(x)
 
 
+def refilled(x: Any, by: int = 0, turns: int = 4) -> Any:
+  """Warpgroup 0 reads columns of a buffer, of which all lanes access one bank, and a copy to it follows at once: by the warpgroup itself,
+  or by one that it tells of its reads."""
+
+  def body(x_ref, o_ref, buffer, full, read):
+    i, wg = jax.lax.axis_index("i"), jax.lax.axis_index("wg")
+
+    def copy(turn):
+      plgpu.copy_gmem_to_smem(x_ref.at[i, turn], buffer, full)
+
+    @pl.when(wg == by)
+    def _():
+      copy(0)
+
+    for turn in range(turns):
+
+      @pl.when(wg == 0)
+      def _(turn=turn):
+        plgpu.barrier_wait(full)
+        columns = plgpu.transpose_ref(buffer, (1, 0))[...]
+        if by != 0:
+          plgpu.barrier_arrive(read)
+        elif turn + 1 < turns:
+          copy(turn + 1)
+        o_ref[i, turn] = columns + 1
+
+      @pl.when((wg == by) & (by != 0))
+      def _(turn=turn):
+        plgpu.barrier_wait(read)
+        if turn + 1 < turns:
+          copy(turn + 1)
+
+  n, _, rows, columns = x.shape
+  return plgpu.kernel(
+    body,
+    out_type=S((n, turns, columns, rows), x.dtype),
+    grid=(n,),
+    grid_names=("i",),
+    num_threads=2,
+    thread_name="wg",
+    scratch_types=[plgpu.SMEM((rows, columns), x.dtype), plgpu.Barrier(), plgpu.Barrier()],
+  )(x)
+
+
 def pipelined_matmul(
   a: Any, b: Any, tile: int = 64, columns: int = 64, running: int = 0, transforms: Any = TILED, **options: Any
 ) -> Any:

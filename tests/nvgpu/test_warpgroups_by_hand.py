@@ -22,6 +22,7 @@ from mosaic_programs import (
   pipelined_matmul,
   pipelined_rows,
   pipelines_in_sequence,
+  refilled,
 )
 
 from tilewright import errors
@@ -57,8 +58,15 @@ PROGRAMS = {
   pipelined_matmul: ([integers(128, 192, dtype=BF16), integers(192, 64, dtype=BF16)], lambda a, b: [products(a, b)]),
   pipelined_rows: ([integers(16, 72), np.arange(1, 4, dtype=np.float32)], scaled_blocks),
   pipelines_in_sequence: ([integers(40, 64)], lambda x: [np.stack([x.sum(0), 3 * x.sum(0)])]),
+  refilled: ([integers(2, 4, 64, 64, dtype=np.int32)], lambda x: [x.transpose(0, 1, 3, 2) + 1]),
+  functools.partial(refilled, by=1): (
+    [integers(2, 4, 64, 64, dtype=np.int32)],
+    lambda x: [x.transpose(0, 1, 3, 2) + 1],
+  ),
 }
-every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+every_program = pytest.mark.parametrize(
+  "program", PROGRAMS, ids=lambda f: getattr(f, "__name__", "refilled by another")
+)
 
 
 def check(found, program):
@@ -194,6 +202,21 @@ def test_a_warpgroup_waits_for_its_own_threads_only():
   ptx, launch = nvgpu.compile_ptx(native, "sm_90a")
   assert launch.num_threads == 256 and "wgmma.mma_async" in ptx
   assert ptx.count("bar.sync \t0;") == 1 and "bar.sync \t5, 128;" in ptx
+
+
+def test_a_copy_is_issued_when_the_reads_of_what_it_replaces_are_done():
+  """A barrier does not wait for loads in flight, and TMA does not wait behind them; a proxy fence before the barrier does."""
+  args, _ = PROGRAMS[refilled]
+  ((_, native),) = natives(refilled, *args)
+  ptx, _ = nvgpu.compile_ptx(native, "sm_90a")
+  kinds = [
+    ("ld.shared.b32", "r"),
+    ("fence.proxy.async.shared::cta", "f"),
+    ("bar.sync", "b"),
+    ("cp.async.bulk.tensor", "c"),
+  ]
+  order = "".join(kind for line in ptx.splitlines() for word, kind in kinds if line.strip().startswith(word))
+  assert re.fullmatch(r"b*c(b?r+fb+c){3}b?r+b*", order), order
 
 
 def test_what_was_read_before_a_barrier_stays_what_it_was():

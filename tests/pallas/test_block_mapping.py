@@ -392,6 +392,29 @@ def test_aliased_operands_in_place_are_one_memory_under_two_names(space):
   same(x, np.arange(4, dtype=np.float32))
 
 
+def test_each_step_reads_its_own_block_of_an_aliased_output_that_hangs_over_the_edge():
+  """All blocks are read in order, as they are added up; what a step writes to its block is not what the next one reads."""
+
+  def kernel(x_ref, total_ref, o_ref):
+    x = jnp.where(lax.iota(I32, 3) + 3 * pl.program_id(0) < 10, x_ref[...], 0)
+
+    @pl.when(pl.program_id(0) == 0)
+    def _():
+      total_ref[...] = jnp.zeros_like(total_ref)
+
+    total_ref[...] += x
+    o_ref[...] = -x
+
+  spec, whole = pl.BlockSpec((3,), lambda i: i), pl.BlockSpec((3,), lambda i: 0)
+  x = arange(10, dtype=I32) + 1
+  out = (S((3,), I32), S((10,), I32))
+  total, negated = run(
+    kernel, x, out=out, grid=4, in_specs=[spec], out_specs=(whole, spec), input_output_aliases={0: 1}
+  )
+  same(total, np.array([1 + 4 + 7 + 10, 2 + 5 + 8, 3 + 6 + 9], np.int32))
+  same(negated, -x)
+
+
 @pytest.mark.parametrize("is_cut", [False, True])
 def test_what_is_written_to_an_input_stays_in_the_call(is_cut):
   """Later steps see it, as they do in a loop over NumPy arrays; the output and the caller's array do not."""

@@ -253,15 +253,20 @@ class PreviousBlock:
     # Of each dimension the start and the count, or the numbers of the elements.
     self.code = code
     self.view: View | None = None
-    sizes = [d.block_size if isinstance(d, Indirect) else 2 for d in block_shape]
+    self.sizes = [d.block_size if isinstance(d, Indirect) else 2 for d in block_shape]
     with code.b.goto_entry_block():
-      self.slots = [code.b.alloca(I64, size=size) for size in sizes]
+      self.slots = [code.b.alloca(I64, size=size) for size in self.sizes]
       self.exists = code.b.alloca(I1)
       self.same = code.b.alloca(I1)
 
   def forget(self) -> None:
-    """Before the first step."""
-    self.code.b.store(ir.Constant(I1, 0), self.exists)
+    """Before the first step. The numbers are set too: ptxas takes a register that is read before it is written for equal to what it is
+    compared with, in later steps as well."""
+    b = self.code.b
+    b.store(ir.Constant(I1, 0), self.exists)
+    for slots, size in zip(self.slots, self.sizes, strict=True):
+      with for_range(b, 0, size) as i:
+        b.store(i64(0), b.gep(slots, [i64(i)]))
 
   def move(self, where: Sequence[BlockRange]) -> ir.Value:
     """Whether the block differs from that of the previous step; this one becomes the last one."""

@@ -59,7 +59,10 @@ def _by_tma(code: BlockCode, op: Op, loaded: tma_copies.Loaded) -> bool:
   if boxes is None:
     return False
   b = code.b
-  if target.base in code.read | code.written:  # other threads' accesses are complete, and their writes visible to TMA
+  if target.base in code.read:  # a barrier alone does not wait for loads in flight, and what TMA writes overtakes them
+    tma.fence_writes(b)
+    code.barrier()
+  elif target.base in code.written:  # other threads' writes are visible to TMA
     roles, buffer = code.roles, base_of(op.operands[0])
     may_fence(code, lambda engine: roles is None or roles.is_filled_by_threads(buffer, engine))
     code.barrier()

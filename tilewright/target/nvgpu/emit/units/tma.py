@@ -135,6 +135,7 @@ def wait_stores(b: ir.IRBuilder) -> None:
 
 
 def fence_writes(b: ir.IRBuilder) -> ir.Instruction:
-  """Proxy fence: this thread's writes to shared memory become visible to tensor cores and TMA, after synchronisation with the issuer."""
+  """Proxy fence: this thread's accesses to shared memory, writes above all, happen before those of tensor cores and TMA that are issued
+  after synchronisation with this thread."""
   asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
   return b.call(asm, [])
