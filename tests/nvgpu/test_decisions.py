@@ -13,7 +13,7 @@ from tests.nvgpu.gpu_level_programs import KERNELS
 from tilewright import errors
 from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.passes import lowering
-from tilewright.target.nvgpu.passes.gpu_kernel import POINTS
+from tilewright.target.nvgpu.passes.gpu_kernel import COPY, IN_PLACE, POINTS, STAGED
 from tilewright.target.nvgpu.passes.verify_decisions import verify
 from tilewright.tile.ir import walk
 from tilewright.tile.native import copied_kernel
@@ -111,6 +111,28 @@ def test_what_is_staged_is_only_read_and_changes():
   refused(dataclasses.replace(k, steps=held), "changes along the steps")
   written = dataclasses.replace(k.kernel, input_output_aliases=((0, 0),))
   refused(dataclasses.replace(k, kernel=written), "is written")
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_a_block_that_its_body_needs_without_edges_is_copied(arch):
+  k = decided("best_in_front", arch)
+  ((given, made),) = [body.accesses for body in k.bodies]
+  assert (given.how, made.how) == (IN_PLACE, COPY) and made.is_written and not given.is_written
+  body = dataclasses.replace(k.bodies[0], accesses=(given, dataclasses.replace(made, how=IN_PLACE)))
+  refused(dataclasses.replace(k, bodies=(body,)), "hang over the edge")
+
+
+def test_what_is_staged_is_accessed_there():
+  k = decided("column_sums")
+  (body,) = k.bodies
+  assert [own.how for own in body.accesses] == [STAGED, STAGED]
+  refused(dataclasses.replace(k, steps=None), "is not staged|and is not staged")
+
+
+def test_a_product_along_the_grid_has_a_body_for_its_first_and_its_last_step():
+  k = decided("product_along_the_grid")
+  names = [[op.name for op in body.block.ops] for body in k.bodies]
+  assert len(names) == 3 and len(names[1]) < min(len(names[0]), len(names[2]))
 
 
 def test_engines_are_those_of_the_architecture():

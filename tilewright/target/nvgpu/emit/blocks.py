@@ -1,13 +1,8 @@
 """Blocks of data as the body accesses them, and the initial contents of scratch memory.
 
-A block is used in place. If it may extend past an edge of its array, or has only some valid elements, its view tracks that (`views`).
-Two kinds of blocks are copied instead, and copied back after the body has run: those of elements at given numbers, and those that may
-extend past an edge while the body accesses them in a way that edges cannot follow (reshaped, indexed with arrays, or written and read
-back).
-
-Elements written beyond the edge belong to the block until another block replaces it, as in the VMEM of a TPU: the copy of such a block
-outlives the instance (`kept_between_steps`), and is filled from the array only if the block differs from that of the previous step
-(`PreviousBlock`).
+A block is used in place, or copied and copied back, as `passes.bodies` says. The view of a block that may extend past an edge of its
+array, or has only some valid elements, tracks that (`views`). A copy that outlives the instance is filled from the array only if the block
+differs from that of the previous step (`PreviousBlock`).
 """
 
 from __future__ import annotations
@@ -37,7 +32,6 @@ from tilewright.target.nvgpu.passes.memory import RefPlace, scratch_refs
 from tilewright.tile.grid import BlockDim, BlockMapping, Indirect, Squeezed
 from tilewright.tile.ir import Value
 from tilewright.tile.native import NativeKernel
-from tilewright.tile.ranges import always_inside
 from tilewright.tile.types import RefType, SemaphoreArrayType, dense_strides
 from tilewright.tile.uninitialized import scratch_to_poison
 
@@ -170,7 +164,7 @@ class Block:
   mapping: BlockMapping
   array: View
   where: tuple[BlockRange, ...] = ()
-  safe: tuple[bool, ...] = ()
+  inside: tuple[bool, ...] = ()
 
   @classmethod
   def of(
@@ -178,12 +172,13 @@ class Block:
     code: BlockCode,
     kernel: NativeKernel,
     position: int,
+    inside: tuple[bool, ...],
     pointer: ir.Value,
     base: Any,
     prefetched: Sequence[Memory],
     indices: Sequence[Any],
   ) -> Block:
-    """The block of an input or output at given indices of the grid."""
+    """The block of an input or output at given indices of the grid; `inside` says along which dimensions it never hangs over."""
     m, index_map = kernel.mapping.block_mappings[position], kernel.index_maps[position]
     strides = dense_strides(tuple(m.array_aval.shape))
     policy = code.read_policy if position in code.streams else None
@@ -194,19 +189,12 @@ class Block:
     if index_map is None:
       return cls(code, m, array)
     where = block_ranges(code, m, index_map, prefetched, indices, code.in_memory)
-    return cls(code, m, array, tuple(where), tuple(always_inside(kernel.mapping.grid, m, index_map)))
+    return cls(code, m, array, tuple(where), inside)
 
   @property
   def kept(self) -> list[int]:
     """The dimensions that the body sees."""
     return [d for d, dim in enumerate(self.mapping.block_shape) if not isinstance(dim, Squeezed)]
-
-  def must_be_copied(self, without_edges: bool) -> bool:
-    """Whether it cannot be used in place, by a body that may access it without edge information."""
-    if any(place.numbers is not None for place in self.where):
-      return True
-    hangs_over = not all(self.safe) or any(place.count is not None for place in self.where)
-    return without_edges and hangs_over
 
   def in_place(self) -> View:
     """The block in place, with edges where it may extend past its array."""
@@ -240,7 +228,7 @@ class Block:
   def _edges(self, d: int) -> tuple[Edge, ...]:
     """The edges of the array, and those of the valid elements."""
     b, place = self.code.b, self.where[d]
-    found: list[Edge] = [] if self.safe[d] else [Edge(place.start, 1, self.mapping.array_aval.shape[d])]
+    found: list[Edge] = [] if self.inside[d] else [Edge(place.start, 1, self.mapping.array_aval.shape[d])]
     if place.count is not None:
       found.append(Edge(0, 1, b.select(b.icmp_signed("<", place.count, i64(0)), i64(0), place.count)))
     return tuple(found)

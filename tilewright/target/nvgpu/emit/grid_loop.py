@@ -53,7 +53,7 @@ class _Grid:
       self.code.settle_memory()
 
   def _run_here(self) -> None:
-    self.frame.instance(self.code, self.memory, self.frame.kernel.body.body)
+    self.frame.instance(self.code, self.memory, self.frame.lowered.bodies[0])
 
 
 class Points(_Grid):

@@ -4,7 +4,7 @@
     code = frame.code(num_threads)
     frame.begin(code)
     frame.indices[0] = …                          the grid indices of this CTA
-    frame.instance(code, memory, body)            the body there, as often as need be
+    frame.instance(code, memory, body)            a body there, as often as need be
     text, launch = frame.finish(code, num_threads)
 
 The parameters point to the arrays, scratch memory, then dynamic grid sizes; tensor maps follow, by value.
@@ -40,13 +40,12 @@ from tilewright.target.nvgpu.host.profile import Records
 from tilewright.target.nvgpu.host.symbols import KERNEL
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, STORE_ASYNC
 from tilewright.target.nvgpu.passes import symmetric_memory
-from tilewright.target.nvgpu.passes.block_accesses import accessed_without_edges, kept_between_steps, written
-from tilewright.target.nvgpu.passes.gpu_kernel import GpuKernel
+from tilewright.target.nvgpu.passes.gpu_kernel import COPY, STAGED, TILED, Access, Body, GpuKernel
 from tilewright.target.nvgpu.passes.memory import MAX_WORKSPACE, SharedBuffer
 from tilewright.target.nvgpu.passes.occupancy import choose_lanes
 from tilewright.target.nvgpu.passes.plans import Plan
 from tilewright.target.nvgpu.passes.symmetric_memory import Symmetric
-from tilewright.tile.ir import Block, Value, users
+from tilewright.tile.ir import Value, users
 from tilewright.tile.parallel import parallel_dims
 
 _DYNAMIC_BLOCKS = 1024  # where the grid is dynamic; with scratch memory an eighth of them
@@ -193,7 +192,7 @@ class Frame:
 
   def begin_steps(self, code: BlockCode) -> None:
     """Before the steps of a point of the parallel dimensions: no block has been loaded yet."""
-    for k in kept_between_steps(self.kernel, parallel_dims(self.kernel)):
+    for k in (k for k, access in enumerate(self.lowered.bodies[0].accesses) if access.outlives):
       if k not in self.last:
         self.last[k] = blocks.PreviousBlock(code, self.mapping.block_mappings[k].block_shape)
       self.last[k].forget()
@@ -219,7 +218,8 @@ class Frame:
     """The block of an input or output at the present indices, which also select among batched `prefetched` operands."""
     array = self.arrays[self.mapping.num_prefetch + position]
     own = self.prefetched(code) if prefetched is None else prefetched
-    return blocks.Block.of(code, self.kernel, position, array, base, own, self.indices)
+    inside = self.lowered.bodies[0].accesses[position].inside
+    return blocks.Block.of(code, self.kernel, position, inside, array, base, own, self.indices)
 
   def set_indices(self, code: BlockCode) -> None:
     """Set the current grid indices for a body."""
@@ -232,67 +232,50 @@ class Frame:
     self,
     code: BlockCode,
     memory: list[Any],
-    body: Block,
+    body: Body,
     register_output: tuple[Value, RegisterRef, Value] | None = None,
     staged: Mapping[int, Callable[[View], View]] = {},
   ) -> None:
-    """Run the body, or a form of it, at the present indices. `register_output` is an output whose block is in registers, and its
-    second name; `staged` gives blocks that lie elsewhere, by position."""
-    mapping, num_prefetch = self.mapping, self.mapping.num_prefetch
+    """Run a body at the present indices. `register_output` is an output whose block is in registers, and its second name; `staged`
+    gives the blocks that are staged, by position."""
     self.set_indices(code)
     prefetched = self.prefetched(code)
-    reshaped, changed = accessed_without_edges(body), written(body)
-    reshaped |= {body.params[num_prefetch + k] for k in self.last}
-    if register_output is not None:
-      reshaped.discard(register_output[0])  # the body reads registers, which have no edges
     views: list[Any] = []
     copies: list[blocks.Copy | blocks.Placed] = []
-    for k, base in enumerate(blocks.bases(self.kernel)):
+    for k, (base, access) in enumerate(zip(blocks.bases(self.kernel), body.accesses, strict=True)):
       block = self.block(code, k, base, prefetched)
-      if k in staged:
-        views.append(staged[k](block.in_place()))
-        continue
-      ref = body.params[num_prefetch + k]
-      self._check_is_seen(code, k, block, ref in reshaped)
-      is_output = k >= mapping.num_inputs or ref in changed
-      if code.inferred is not None and ref in code.inferred.shared:
-        if ref not in self.placed:
-          code.location = f"the block of {mapping.block_mappings[k].origin} of the kernel '{self.kernel.name}'"
-          self.placed[ref] = code.allocate_ref(ref)
-          code.location = ""
-        with code.span("load", mapping.block_mappings[k].origin):
-          copies.append(blocks.Placed(code, block, ref, self.placed[ref], is_output=is_output, last=self.last.get(k)))
+      if access.how in (COPY, TILED):
+        copies.append(self._copied(code, k, block, access))
         views.append(copies[-1].view)
-        continue
-      if not block.must_be_copied(ref in reshaped):
-        views.append(block.in_place())
-        continue
-      with code.span("load", mapping.block_mappings[k].origin):
-        copies.append(blocks.Copy(code, block, is_output=is_output, last=self.last.get(k)))
-      views.append(copies[-1].view)
-    for param, known in zip(body.params, [*prefetched, *views, *memory], strict=True):
+      else:
+        views.append(staged[k](block.in_place()) if access.how == STAGED else block.in_place())
+    for param, known in zip(body.block.params, [*prefetched, *views, *memory], strict=True):
       code.env[param] = known
     if register_output is not None:
       ref, registers, output = register_output
       code.env[output], code.env[ref] = code.env[ref], registers
     with code.scope():
-      code.block(body)
+      code.block(body.block)
     for copy in copies:
       if copy.is_output:
         with code.span("store", "write back"):
           copy.write_back()
 
-  def _check_is_seen(self, code: BlockCode, k: int, block: blocks.Block, is_reshaped: bool) -> None:
-    """Other devices see arrays, not the copies of their blocks that a body may have."""
-    seen = self.symmetric is not None and self.mapping.num_prefetch + k in {a.number for a, _ in self.symmetric.arrays}
-    is_placed = (
-      code.inferred is not None and self.kernel.body.params[self.mapping.num_prefetch + k] in code.inferred.shared
+  def _copied(self, code: BlockCode, k: int, block: blocks.Block, access: Access) -> blocks.Copy | blocks.Placed:
+    """The copy of a block, in the user's layout or row by row."""
+    origin, last, ref = (
+      self.mapping.block_mappings[k].origin,
+      self.last.get(k),
+      self.kernel.body.params[self.mapping.num_prefetch + k],
     )
-    if seen and (is_placed or block.must_be_copied(is_reshaped)):
-      raise errors.NativeCodeError(
-        f"The kernel '{self.kernel.name}': other devices access {self.mapping.block_mappings[k].origin}, of which the body needs a copy of "
-        "each block here: it may hang over the edge of the array, or has elements at given numbers. Pass the whole array (pl.ANY)."
-      )
+    if access.how == TILED and ref not in self.placed:
+      code.location = f"the block of {origin} of the kernel '{self.kernel.name}'"
+      self.placed[ref] = code.allocate_ref(ref)
+      code.location = ""
+    with code.span("load", origin):
+      if access.how == TILED:
+        return blocks.Placed(code, block, ref, self.placed[ref], is_output=access.is_written, last=last)
+      return blocks.Copy(code, block, is_output=access.is_written, last=last)
 
   def finish(self, code: BlockCode, num_threads: int, **more: Any) -> tuple[str, Launch]:
     """The LLVM IR, and how to launch it. `more` is for `Launch`."""

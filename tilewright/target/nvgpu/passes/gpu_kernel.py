@@ -18,13 +18,16 @@ from tilewright.target.nvgpu.passes.elementwise_chains import Chains
 from tilewright.target.nvgpu.passes.l2_hints import PrefetchedBlock
 from tilewright.target.nvgpu.passes.layouts.inference import Inferred
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
-from tilewright.tile.ir import Op, walk
+from tilewright.tile.ir import Block, Op, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.pipeline import Pipeline
 from tilewright.tile.printer import to_text
 
 # The forms of kernels: each CTA takes points of the grid; a pipeline of products along the grid; warpgroups with their own control flow.
 POINTS, PIPELINE, WARPGROUPS = "points", "pipeline", "warpgroups"
+# How a body accesses a block of data: see `passes.bodies`.
+IN_PLACE, COPY, TILED, STAGED = "in place", "copy", "tiled", "staged"
+_COPIES = {COPY: "each block is copied", TILED: "each block is copied to shared memory, in the user's layout"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +37,24 @@ class Wishes:
   num_warps: int | None = None
   cluster: tuple[int, ...] | None = None
   pipeline: Pipeline | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+  """How a body accesses a block."""
+
+  how: str
+  inside: tuple[bool, ...] = ()  # for each dimension, whether the block never hangs over the edge of its array
+  is_written: bool = False  # so that a copy is written back
+  outlives: bool = False  # whether a copy stays for the next instance
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+  """A body of a kernel, and how it accesses the blocks, by position."""
+
+  block: Block
+  accesses: tuple[Access, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +87,8 @@ class GpuKernel:
   scratch: tuple[memory.RefPlace | None, ...] = ()
   # stage
   steps: stage.Steps | None = None
+  # bodies
+  bodies: tuple[Body, ...] = ()  # one; of a pipeline those of the first step, the steps between, and the last
 
   @property
   def num_warps(self) -> int:
@@ -127,3 +150,8 @@ class GpuKernel:
     if self.steps is not None and self.steps.outputs:
       kept = (mapping.output_mappings[n].origin for n in self.steps.outputs)
       yield f"{', '.join(kept)}: in shared memory from the first step to the last"
+    for position, m in enumerate(mapping.block_mappings):
+      accesses = {body.accesses[position] for body in self.bodies}
+      for how in sorted({access.how for access in accesses} & set(_COPIES)):
+        stays = ", and stays for the next instance" if any(access.outlives for access in accesses) else ""
+        yield f"{m.origin}: {_COPIES[how]}{stays}"

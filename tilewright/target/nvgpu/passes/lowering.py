@@ -12,6 +12,7 @@
     fuse         long chains of elementwise ops
     memory       where scratch memory lies
     stage        blocks that come to shared memory ahead of time, or stay there
+    bodies       the body at the first step, between, and at the last; which blocks it accesses in place, and of which it has a copy
 
 Each is a function from a kernel (`GpuKernel`) to one of which more is decided; kernels of another form pass through. `verify_decisions`
 checks after each what it wrote. Code generation (`emit.whole_kernel`) starts from the last.
@@ -34,6 +35,7 @@ from tilewright.target.nvgpu.ir import verify as races
 from tilewright.target.nvgpu.ir.ops import MMA
 from tilewright.target.nvgpu.passes import (
   algebraic_rewrites,
+  bodies,
   elementwise_chains,
   hand_written,
   k_loops,
@@ -286,6 +288,10 @@ def stage_blocks(k: GpuKernel) -> GpuKernel:
   return k.replace(steps=stage.stage(k.kernel, k.arch, k.parallel, k.inferred, k.arena.used))
 
 
+def find_bodies(k: GpuKernel) -> GpuKernel:
+  return k.replace(bodies=bodies.bodies(k))
+
+
 PASSES: dict[str, Pass] = {
   "check": check,
   "simplify": simplify,
@@ -299,4 +305,5 @@ PASSES: dict[str, Pass] = {
   "fuse": fuse,
   "memory": place_scratch,
   "stage": stage_blocks,
+  "bodies": find_bodies,
 }

@@ -6,6 +6,7 @@ layouts    a product has a kind that its architecture, dtypes and shape allow
 memory     buffers lie in shared memory, and apart from each other unless they are of one union
 stage      what comes ahead of time is only read, and changes along the steps; stages fit beside scratch memory; TMA is there; what is
            kept stays the same
+bodies     a block that is accessed in place has all that its body needs of it; what is staged is what `stage` says
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from tilewright.target.nvgpu.arch import FMA, MMA, WGMMA
 from tilewright.target.nvgpu.arch.tensor_cores import KINDS
 from tilewright.target.nvgpu.emit.units.threads import GROUP, REGISTERS, WARP
 from tilewright.target.nvgpu.passes import matmul_plans
-from tilewright.target.nvgpu.passes.block_accesses import is_only_loaded
-from tilewright.target.nvgpu.passes.gpu_kernel import PIPELINE, GpuKernel
+from tilewright.target.nvgpu.passes.block_accesses import accessed_without_edges, is_only_loaded
+from tilewright.target.nvgpu.passes.gpu_kernel import COPY, IN_PLACE, PIPELINE, STAGED, GpuKernel
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import has_tensor_cores, is_matrix
 from tilewright.target.nvgpu.passes.memory import scratch_refs
+from tilewright.tile.grid import Indirect
 from tilewright.tile.ir import Op, walk
 from tilewright.tile.native import moving_dims
 
@@ -31,7 +33,7 @@ _COLUMNS = 8
 
 def verify(k: GpuKernel) -> None:
   """Raise TileError for the first decision that cannot be."""
-  for rule in (_grid, _pipeline, _products, _memory, _stages):
+  for rule in (_grid, _pipeline, _products, _memory, _stages, _bodies):
     for problem in rule(k):
       raise errors.TileError(f"The kernel '{k.kernel.name}' on {k.arch.name}: {problem}")
 
@@ -135,3 +137,26 @@ def _stages(k: GpuKernel) -> Iterator[str]:
   for number in steps.outputs:
     if not moving_dims(kernel, kernel.mapping.num_inputs + number).isdisjoint(steps.dims):
       yield f"{kernel.mapping.output_mappings[number].origin} changes along the steps, and cannot be kept"
+
+
+# --- bodies ------------------------------------------------------------------------------------------------------
+
+
+def _bodies(k: GpuKernel) -> Iterator[str]:
+  mapping, steps = k.kernel.mapping, k.steps
+  staged = set[int]()
+  if steps is not None:
+    staged = {block.position for block in (*steps.inputs, *steps.held)} | {
+      mapping.num_inputs + n for n in steps.outputs
+    }
+  for body in k.bodies:
+    without_edges = accessed_without_edges(body.block)
+    for position, (access, m) in enumerate(zip(body.accesses, mapping.block_mappings)):
+      ref = body.block.params[mapping.num_prefetch + position]
+      is_in_registers = k.pipeline is not None and ref is k.pipeline.contraction.accumulator
+      if (access.how == STAGED) != (position in staged):
+        yield f"{m.origin} is accessed as '{access.how}', and is {'' if position in staged else 'not '}staged"
+      if any(isinstance(d, Indirect) for d in m.block_shape) and access.how != COPY:
+        yield f"{m.origin} has elements at given numbers, which need a copy"
+      if access.how == IN_PLACE and ref in without_edges and not all(access.inside) and not is_in_registers:
+        yield f"{m.origin} may hang over the edge of its array, which its body cannot see: it needs a copy"

@@ -37,7 +37,7 @@ from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.units import cluster, mma_sync, threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP
-from tilewright.target.nvgpu.passes import grid_accumulation
+from tilewright.target.nvgpu.passes.gpu_kernel import Body
 from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan, Plan, RegisterPlan, WarpgroupPlan, WarpPlan
 from tilewright.tile.ir import Value
 from tilewright.tile.types import RefType
@@ -57,14 +57,15 @@ def emit(frame: Frame, plan: Plan) -> BlockCode:
 
 
 def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir.Value, Any], None]) -> None:
-  """Run the form of the kernel's body for the first step, those between, and the last; `contract(step, accumulators)` adds the
-  product to the accumulators."""
+  """Run the kernel's bodies for the first step, those between, and the last; `contract(step, accumulators)` adds the product to the
+  accumulators."""
   c = plan.contraction
   last = c.num_steps - 1
   memory, kept = _memory(frame, code, plan)
   frame.begin_steps(code)
+  at_first, between, at_last = frame.lowered.bodies
 
-  def one(step: ir.Value, known: int | None) -> None:
+  def one(step: ir.Value, body: Body) -> None:
     frame.indices[-1] = step
     before = dict(code.env)
     done: list[Any] = []
@@ -76,19 +77,19 @@ def _each_step(frame: Frame, code: BlockCode, plan: Plan, contract: Callable[[ir
 
     with code.scope():
       code.contraction = contraction
-      frame.instance(code, memory, grid_accumulation.body_at(frame.kernel, c, known), kept)
+      frame.instance(code, memory, body, kept)
       code.settle_memory()
     assert len(done) == 1, "a step whose stage nobody reads would never end"
     code.env = before
 
-  one(i64(0), 0)
+  one(i64(0), at_first)
   if last > 1:
     together = plan.together if isinstance(plan, RegisterPlan) else 1
     with for_range(code.b, 1, last, together) as step:
       for further in range(together):
-        one(add(code.b, step, further), None)
+        one(add(code.b, step, further), between)
   if last > 0:
-    one(i64(last), last)
+    one(i64(last), at_last)
 
 
 def _memory(frame: Frame, code: Any, plan: Plan) -> tuple[list[Any], Any]:

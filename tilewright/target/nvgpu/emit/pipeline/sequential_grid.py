@@ -86,7 +86,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
       staged |= {block.position: _there(block, own.pointer) for block, own in held if own is not None}
     set_indices(step)
     _restart(frame, code, plan, step, memory)
-    frame.instance(code, memory, frame.kernel.body.body, staged=staged)
+    frame.instance(code, memory, frame.lowered.bodies[0], staged=staged)
     code.settle_memory()
   for copy in kept.values():
     with code.span("store", "write back"):
