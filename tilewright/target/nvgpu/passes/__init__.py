@@ -10,7 +10,8 @@ What passes decide by:
     stage               blocks of sequential grids that come to shared memory ahead of time, or stay there
     memory              where buffers begin in shared memory
     warpgroup_operands  loads that can go straight to where warpgroups' products read
-    block_accesses      how a body accesses its blocks
+    bodies              the bodies of a kernel: which blocks they use in place, and which are copied
+    block_accesses      how a body accesses its blocks, op by op
     l2_hints            which arrays L2 keeps, and which blocks are prefetched to it
     grid_accumulation   a product accumulated along the last grid dimension: what is multiplied, where the accumulator is
     matmul_plans        the pipeline of such a kernel, as data: stages, tiles, engines, warps
