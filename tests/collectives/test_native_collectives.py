@@ -180,23 +180,53 @@ def test_collectives_of_xla_beside_kernels():
   np.testing.assert_allclose(found, expected, 1e-5, 1e-5)
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_groups_that_loop_more_often_than_others(known):
-  """A kernel waits for all devices: collectives of groups stay where the number of trips may differ from group to group."""
-  x = numbers(4, 1, 8)
+BOTH = lambda x: np.broadcast_to(x, (2, *x.shape))
+GROUPED = {  # what the devices of a group compute, and what that is in NumPy, given the values of both
+  "all_reduce": (lambda x: lax.psum(x, "b"), lambda x: BOTH(x.sum(0))),
+  "all_gather": (lambda x: lax.all_gather(x, "b", tiled=True)[1:] * 2, lambda x: BOTH(x[1] * 2)),
+  "reduce_scatter": (
+    lambda x: lax.psum_scatter(jnp.concatenate([x, 2 * x]), "b", tiled=True),
+    lambda x: np.stack([x.sum(0), 2 * x.sum(0)]),
+  ),
+  "permute": (lambda x: lax.ppermute(x, "b", [(0, 1), (1, 0)]) * 2, lambda x: 2 * x[::-1]),
+}
+
+
+@pytest.mark.parametrize("kind", GROUPED)
+@pytest.mark.parametrize("place", ["loop", "branch"])
+def test_groups_that_do_it_more_often_than_others(kind, place):
+  """The devices of one group meet: those of the other run another number of trips, or another branch."""
+  x = numbers(4, 1, 64)
   mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("a", "b"))
+  once, in_numpy = GROUPED[kind]
 
   def step(x):
-    trips = 3 if known else lax.axis_index("a") + 1
-    return lax.fori_loop(0, trips, lambda _, x: lax.psum(x, "b"), x)
+    a = lax.axis_index("a")
+    if place == "loop":
+      return lax.fori_loop(0, 2 * a + 1, lambda _, x: once(x), x)
+    return lax.switch(a, [once, lambda x: once(once(once(x)))], x)
 
   f = jax.jit(jax.shard_map(step, mesh=mesh, in_specs=P(("a", "b")), out_specs=P(("a", "b")), check_vma=False))
   with hlo.install(["native_collectives"]):
     program = f.lower(x).compile()
-  assert calls(program) == (1 if known else 0)
-  groups = x.reshape(2, 2, 8).sum(1, keepdims=True) * np.ones((2, 2, 1), np.float32)
-  more = np.array([4, 4] if known else [1, 2])  # each further trip doubles the sum
-  np.testing.assert_array_equal(np.asarray(program(x)), (groups * more[:, None, None]).reshape(4, 1, 8))
+  assert calls(program) >= 1 and not re.search(r" (all-|reduce-scatter|collective-)[a-z-]*\(", program.as_text())
+  first, second = x.reshape(2, 2, 1, 64)
+  expected = np.concatenate([in_numpy(first), in_numpy(in_numpy(in_numpy(second)))])
+  np.testing.assert_array_equal(np.asarray(program(x)), expected)
+
+
+def test_meshes_too_large_for_parties_keep_what_some_devices_may_not_reach(monkeypatch):
+  from tilewright.collectives import groups
+
+  monkeypatch.setattr(groups, "_MOST_PARTIES", 3)
+  x = numbers(4, 1, 8)
+  step = lambda x: lax.cond(lax.axis_index("x") < 2, lambda x: lax.psum(x, "x", axis_index_groups=PAIRS), lambda x: x, x)
+  expected, found, program = both(step, x)
+  assert calls(program) == 0
+  np.testing.assert_array_equal(found, expected)
+
+
+PAIRS = [[0, 1], [2, 3]]
 
 
 def test_programs_of_kernels_and_of_xla_in_turns():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,12 +65,26 @@ class Table:
   def parties(self) -> tuple[int, ...]:
     """For each device a number that its group has and no other; empty where there is one group. Lists of more devices are not kept: then
     all devices meet."""
-    first = tuple(min(m for m in row if m >= 0) for row in self.members)
-    return first if len(set(first)) > 1 and len(first) <= _MOST_PARTIES else ()
+    return parties(min(m for m in row if m >= 0) for row in self.members)
 
   def array(self) -> np.ndarray:
     """One row of int32 for each device: its members, the size, the rank."""
     return np.array([[*m, s, r] for m, s, r in zip(self.members, self.sizes, self.ranks)], np.int32)
+
+
+def parties(numbers: Iterable[int]) -> tuple[int, ...]:
+  """A number for each device, equal where devices meet; empty where all do, or where the list is too long to be kept."""
+  found = tuple(numbers)
+  return found if len(set(found)) > 1 and len(found) <= _MOST_PARTIES else ()
+
+
+def connected(pairs: Iterable[tuple[int, int]], devices: int) -> tuple[int, ...]:
+  """For each device the smallest number among those that it is connected with, directly or through others."""
+  first = list(range(devices))
+  for one, other in pairs:
+    low, high = sorted((first[one], first[other]))
+    first = [low if f == high else f for f in first]
+  return tuple(first)
 
 
 @functools.lru_cache(maxsize=256)

@@ -18,7 +18,7 @@ import numpy as np
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.collectives import flat
-from tilewright.collectives.groups import table
+from tilewright.collectives.groups import connected, parties, table
 from tilewright.collectives.kernels import Params
 from tilewright.collectives.members import Member
 from tilewright.hlo import parse
@@ -47,10 +47,25 @@ def kernel(request: Request) -> Call | str:
     return f"{request.dtype} is packed"
   if request.groups and len(request.groups[0]) > flat.MOST_MEMBERS:
     return f"its groups have more than {flat.MOST_MEMBERS} members"
+  if not request.always_reached and not _meets_in_parties(request):
+    return "some devices may execute it more often than others, and its kernel waits for all of them"
   try:
     return _lowered(dataclasses.replace(request, title=request.title[:180]))
   except errors.TilewrightError as refused:
     return str(refused)
+
+
+def _parties(request: Request) -> tuple[int, ...]:
+  """For each device the number of its party: its group, or those that values of a permutation travel between."""
+  pairs = [(group[0], member) for group in request.groups for member in group]
+  pairs += [(source, target) for target, source in enumerate(request.sources) if source >= 0]
+  return connected(pairs, request.devices)
+
+
+def _meets_in_parties(request: Request) -> bool:
+  """Whether devices wait for their party only."""
+  found = _parties(request)
+  return len(set(found)) == 1 or bool(parties(found))
 
 
 def _lowered(request: Request) -> Call | str:
@@ -70,7 +85,7 @@ def _lowered(request: Request) -> Call | str:
       in_specs=[anywhere] * len(operands),
       out_specs=[anywhere] * len(request.results),
       scratch_shapes=scratch,
-      compiler_params=Params(request.title, only_gangs=request.only_gangs),
+      compiler_params=Params(request.title, parties(_parties(request)), only_gangs=request.only_gangs),
       name=request.kind,
     )(*operands)
 

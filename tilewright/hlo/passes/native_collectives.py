@@ -67,6 +67,7 @@ class Request:
   sources: tuple[int, ...] = ()  # of a permutation: for each device the one whose value it gets, or -1
   title: str = ""
   only_gangs: bool = False
+  always_reached: bool = True  # by all devices, equally often
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,7 @@ class NativeCollectives(Pass):
     title = f"{kind} %{instruction.name}{_line(instruction)}"
     request = Request(kind, np.dtype(shapes[0].dtype), (), (), module.num_partitions, title=title)
     found = _permutation(instruction, request) if kind == "permute" else _in_groups(instruction, request, module)
-    if isinstance(found, Request) and len(found.groups) != 1 and not always_reached(instruction.parent):
-      return "some devices may execute it more often than others, and its kernel waits for all of them"
-    return found
+    return replace(found, always_reached=always_reached(instruction.parent)) if isinstance(found, Request) else found
 
 
 def _arrays(instruction: Instruction) -> list[Shape]:
