@@ -220,7 +220,9 @@ def test_meshes_too_large_for_parties_keep_what_some_devices_may_not_reach(monke
 
   monkeypatch.setattr(groups, "_MOST_PARTIES", 3)
   x = numbers(4, 1, 8)
-  step = lambda x: lax.cond(lax.axis_index("x") < 2, lambda x: lax.psum(x, "x", axis_index_groups=PAIRS), lambda x: x, x)
+  step = lambda x: lax.cond(
+    lax.axis_index("x") < 2, lambda x: lax.psum(x, "x", axis_index_groups=PAIRS), lambda x: x, x
+  )
   expected, found, program = both(step, x)
   assert calls(program) == 0
   np.testing.assert_array_equal(found, expected)

@@ -15,7 +15,7 @@ from tilewright.collectives import cost, ragged
 from tilewright.collectives.groups import axes_of, checked_groups
 from tilewright.collectives.members import OPS
 from tilewright.collectives.primitives import Spec, bind, rank, user_line
-from tilewright.runtime import _jax
+from tilewright.runtime.named_axes import named_axes
 
 ALGORITHMS = ("auto", "one_shot", "two_shot", "ring", "multimem")
 
@@ -25,7 +25,7 @@ def spec_of(what: str, kind: str, axis_name: Any, axis_index_groups: Any, **more
   try:
     size = int(np.prod([lax.axis_size(axis) for axis in axes]))
   except NameError:
-    known = list(_jax.core.get_axis_env().axis_sizes)
+    known = list(named_axes())
     raise errors.OutsideKernelError(
       f"collectives.{what}: no axis is called {axis_name!r}; there {f'are {known}' if known else 'is none'} here. Call it inside "
       "jax.shard_map over a mesh that has it."

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from tilewright import errors
+from tilewright.tile import device_parties
 
-_MOST_PARTIES = 64  # devices: MLIR writes longer lists in another form, in which calls could not be numbered
+_MOST_PARTIES = device_parties.MOST_DEVICES
 
 Groups = tuple[tuple[int, ...], ...]
 

@@ -18,6 +18,7 @@ from tilewright.pallas.debugging import fail_unless
 from tilewright.pallas.primitives import Primitive, ReadEffect, WriteEffect, flatten_ref, int32_scalar
 from tilewright.pallas.trace_context import GridMarker, core_axes, mesh_axes
 from tilewright.runtime import _jax
+from tilewright.runtime.named_axes import named_axes
 from tilewright.target import xla
 from tilewright.tile.grid import source_line
 from tilewright.tile.memory import dma_semaphore, is_semaphore
@@ -258,7 +259,7 @@ def _(ctx: xla.Context, *flat: Any, tree: Any) -> Any:
 
 def device_axes() -> dict[Any, int]:
   """The mesh axes of the surrounding shard_map, in mesh order."""
-  axes = {n: s for n, s in _jax.core.get_axis_env().axis_sizes.items() if not isinstance(n, GridMarker)}
+  axes = {n: s for n, s in named_axes().items() if not isinstance(n, GridMarker)}
   if not axes:
     raise errors.OutsideKernelError("A kernel that accesses other devices must be called inside jax.shard_map.")
   return axes

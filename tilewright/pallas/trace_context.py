@@ -17,6 +17,7 @@ import jax
 
 from tilewright import errors
 from tilewright.runtime import _jax
+from tilewright.runtime.named_axes import named_axes
 from tilewright.runtime.user_line import calling_line
 
 
@@ -204,5 +205,4 @@ def mesh_axes() -> dict[Hashable, int]:
   own = {name for frame in _frames.stack for name in (frame.names or ())} | {
     name for frame in _frames.stack for name, _ in frame.axis_sizes
   }
-  sizes = _jax.core.get_axis_env().axis_sizes
-  return {n: s for n, s in sizes.items() if not isinstance(n, GridMarker) and n not in own}
+  return {n: s for n, s in named_axes().items() if not isinstance(n, GridMarker) and n not in own}

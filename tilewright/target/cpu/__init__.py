@@ -22,6 +22,7 @@ from tilewright.target.llvm.calling import call, keep
 from tilewright.target.llvm.code_cache import CodeCache
 from tilewright.target.llvm.identity import code_version, identity
 from tilewright.target.llvm.prepared import kernel_text, prepared
+from tilewright.tile import device_parties
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
@@ -165,7 +166,7 @@ def run(
 ) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. The title appears in messages of kernels
   that access other devices; `only_gangs` says that devices of this program wait for each other in no other way (`threads`); `parties`, for
-  each device of the mesh, with which of them it meets (all, unless said)."""
+  each device of the mesh, with which of them it meets (unless said, with those that its body communicates with)."""
   program = calling.program()
   world = processes.world_of(processes.of_program(program)) if kernel.mesh else None
   if world is not None:
@@ -174,6 +175,7 @@ def run(
   code = compile_kernel(kernel)
   if kernel.mesh:
     deadlocks.watch_gangs()
+    parties = parties or device_parties.parties(kernel)
   keep(code)
   attributes: dict[str, Any] = {lifetime.ATTRIBUTE: code.name}
   if kernel.mesh:

@@ -350,6 +350,11 @@ def _deadlock_message(address: int, me: int) -> str | None:
       f"DeadlockError: The wait at {own.where} of device {me} in kernel '{rendezvous.name}' cannot end: device {failed[0].device} "
       f"{failed[0].does}"
     )
+  if own.kind == FOR_DEVICE and rendezvous.slots[own.other].state == OUTSIDE:
+    return (
+      f"DeadlockError: Device {own.other}, which is addressed at {own.where}, does not take part in this call of kernel "
+      f"'{rendezvous.name}'. This is a fault of Tilewright's: the numbers of devices in the kernel were found not to reach it."
+    )
   if own.kind == FOR_DEVICE and rendezvous.slots[own.other].state == GONE:
     return (
       f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' long ago and gone on "

@@ -295,9 +295,9 @@ def _emit_visit(module: ir.Module, wait: ir.Function) -> None:
     with if_then(b, b.icmp_unsigned("!=", message, i64(0)), ends=True):
       b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
       b.ret(_NULL)
-  with if_then(b, b.icmp_unsigned("==", _atomic(b, at(b, found, STATE)), i64(GONE)), ends=True):
+  with if_then(b, b.icmp_unsigned(">=", _atomic(b, at(b, found, STATE)), i64(GONE)), ends=True):
     # A wait that cannot end, whose error names the device.
-    message = b.call(wait, [rendezvous, me, i64(FOR_DEVICE), at(b, found, STATE), i64(GONE + 1), where])
+    message = b.call(wait, [rendezvous, me, i64(FOR_DEVICE), at(b, found, STATE), i64(OUTSIDE + 1), where])
     b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
     b.ret(_NULL)
   b.ret(found)

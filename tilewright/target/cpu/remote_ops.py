@@ -213,6 +213,11 @@ def _slot_of(code: DeviceCode, device: Value, where: str) -> ir.Value:
     f"GridError: There is no device of the number used at {where}; the mesh has {count}.",
   )
   if is_gang(code.rendezvous_scope.kernel):
+    effects.fail_unless(
+      code,
+      device_rendezvous.takes_part(b, code.rendezvous(), number),
+      f"GridError: The device addressed at {where} is in another group than this one.",
+    )
     return device_rendezvous.slot(b, code.rendezvous(), number)
   visit = _declared(b.module, rendezvous_layout.VISIT, device_rendezvous.VISIT_TYPE)
   found = b.call(visit, [code.rendezvous(), code.me(), number, text_pointer(b.module, where), code.error])

@@ -22,6 +22,7 @@ from jax import lax
 
 from tilewright import errors
 from tilewright.runtime import _jax
+from tilewright.runtime.named_axes import named_axes
 from tilewright.target.simulator import grid, handoff, machine
 from tilewright.target.simulator.clocks import Race
 from tilewright.target.simulator.evaluate import Program, host
@@ -312,7 +313,7 @@ _jax.mlir.register_lowering(simulate_p, _lower_on_cpu, platform="cpu")
 
 def run(kernel: Kernel, *operands: Any, communicates: bool = True) -> list[Any]:
   """Run a kernel on the simulated machine; `communicates` tells whether it communicates with other devices."""
-  axes = tuple(_jax.core.get_axis_env().axis_sizes.items())
+  axes = tuple(named_axes().items())
   position = [jnp.stack([lax.axis_index(name) for name, _ in axes])] if axes else []
   encoded = [*position, *(_encode(x) for x in operands)]
   name_aval = _jax.core.ShapedArray((4,), np.dtype("uint32"))
