@@ -14,7 +14,7 @@ import pytest
 
 from tests.accelerate.gpu_model import GpuModel
 from tests.support import accelerated_programs, attention_spellings, ptxas_marks
-from tilewright.accelerate import graph, program, tiles
+from tilewright.accelerate import graph, program, regions, tiles
 from tilewright.hlo import parse
 from tilewright.runtime import ptxas
 from tilewright.target import nvgpu
@@ -210,6 +210,20 @@ def test_rows(name, state, gpu, monkeypatch):
     i.opcode in ("gather", "scatter") for i in after.instructions()
   )  # one element of each row is a comparison
   check(plain, ours, f, args, EPS["float32"])
+
+
+@pytest.mark.parametrize(
+  "op, is_approximate", [(jnp.divide, True), (lambda x, y: jnp.sqrt(x * x), True), (jnp.maximum, False)]
+)
+def test_exact_leaves_what_xla_approximates_on_gpus(op, is_approximate, gpu, monkeypatch):
+  monkeypatch.setattr(regions, "_LEAST_GPU", 0.0)
+  monkeypatch.setattr(regions, "_MARGIN_GPU", 0.0)
+  reports = []
+  module = gpu.module(lambda x, y: jnp.max(op(x, y), axis=1), normal(64, 256), normal(64, 256))
+  gpu.accelerated(module, reports, exact=True)
+  (report,) = reports
+  assert bool(report.taken) != is_approximate
+  assert any("is approximated" in d.why_not for d in report.decisions) == is_approximate
 
 
 @pytest.mark.parametrize("seed", [None, 0, 1])  # an instruction, a call of cuBLAS, a fusion

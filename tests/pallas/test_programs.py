@@ -273,4 +273,6 @@ def test_an_approximate_reciprocal_is_rounded_once(interpret):
   x = jnp.linspace(0.1, 50.0, 64)
   found = run(pointwise(lambda x: pl.reciprocal(x, approx=True, full_range=False)), x, interpret=interpret)
   exact = 1 / np.asarray(x, np.float64)
-  assert np.all(np.abs(found - exact) <= 2.0**-24 * exact * (1 + 2.0**-20))  # half a unit in the last place
+  on_gpu = jax.default_backend() == "gpu" and not interpret
+  error = 2.0**-22 if on_gpu else 2.0**-24  # two units in the last place (div.full), as XLA; half a unit
+  assert np.all(np.abs(found - exact) <= error * exact * (1 + 2.0**-20))

@@ -3,7 +3,7 @@
 With `exact=True` only regions are taken in which every op is exact in both: IEEE arithmetic on single operations, comparisons, selections,
 conversions, moved data, and reductions by maximum, minimum, and, or, which have one result in any order. Sums of floats depend on
 their order, functions such as exp on their approximation, and a product that is added may be rounded once (fused multiply-add) or
-twice: regions with one of these are left to XLA.
+twice: regions with one of these are left to XLA. So are quotients and roots on GPUs, which XLA approximates there.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _APPROXIMATE = frozenset(
     ),
   }
 )
+_APPROXIMATE_ON_GPU = frozenset({"divide", "sqrt"})
 _ADDS = frozenset({"add", "subtract"})
 _ORDERED = frozenset({"sum", "prod"})
 
@@ -51,12 +52,13 @@ def _is_product(node: Node) -> bool:
   return False
 
 
-def inexact(graph: Graph) -> str:
+def inexact(graph: Graph, *, on_gpu: bool = False) -> str:
   """What may differ in its bits from XLA's, or nothing."""
+  approximate = _APPROXIMATE | _APPROXIMATE_ON_GPU if on_gpu else _APPROXIMATE
   for node in graph.nodes:
     if node.opcode == "leaf" or not (is_float(node.dtype) or any(is_float(o.dtype) for o in node.operands)):
       continue
-    if node.opcode in _APPROXIMATE:
+    if node.opcode in approximate:
       return f"{node.opcode} is approximated"
     if node.opcode == "dot":
       return "a product is added up in another order"

@@ -176,7 +176,7 @@ class Finder:
     callback = next((u for o in plan.graph.outputs for u in o.source.users if is_callback(u)), None)
     if callback is not None:
       return f"%{callback.name} calls back into Python with a value of it"
-    if self.exact and (inexact := exactness.inexact(plan.graph)):
+    if self.exact and (inexact := exactness.inexact(plan.graph, on_gpu=self.machine.is_gpu)):
       return f"exact=True: {inexact}"
     if all(n.opcode in _NOTHING for n in plan.graph.nodes):
       return "it computes nothing"
