@@ -43,6 +43,7 @@ from tilewright.tile.types import TileType
 
 _MAX_SCAN_ROW = 1024  # elements of which a warp holds running totals
 _VECTOR = 4  # words that a lane loads together
+_IN_FLIGHT = 4  # loads of a lane, of a row that streams through
 
 
 def reduce(code: BlockCode, op: Op) -> None:
@@ -220,37 +221,73 @@ def _rows_index(code: BlockCode, row: Any, shape: list[int]) -> list[Index]:
 
 
 def _reduce_rows_by_warp(code: BlockCode, kind: str, x: Value, axes: list[int], kept: list[int], memory: View) -> None:
+  """Each warp takes whole rows; where there are fewer rows than warps, several warps share a row and combine through shared memory."""
   b, source = code.b, x.tile
   dtype = source.dtype
   code.prepare(x, None)
-  code.sync(code.bases_read(x), {memory.base})
   last = axes[-1]
   lanes = math.gcd(source.shape[last], code.lanes)
   counts = [source.shape[a] // (lanes if a == last else 1) for a in axes]
-  vectors = math.prod(counts)
+  rows, vectors, warps = math.prod(source.shape[a] for a in kept), math.prod(counts), code.num_threads // WARP
+  sharers = _sharers(rows, vectors, warps)
+  threads_of_row = sharers * WARP
+  unrolled = next(n for n in (_IN_FLIGHT, 1) if vectors % (n * threads_of_row) == 0 or n == 1)
   register = ty.register_type(dtype, lanes)
-  slot = _slot(code, register)
+  slots = [_slot(code, register) for _ in range(unrolled)]
   lane_number = b.zext(b.urem(code.thread, I32(WARP)), I64)
+  warp = b.zext(b.udiv(code.thread, I32(WARP)), I64)
+  part = b.urem(warp, i64(sharers))
+  first = b.add(b.mul(part, i64(WARP)), lane_number)
+  parts = code.allocate((rows, sharers), np.float32 if ty.is_half(dtype) else dtype) if sharers > 1 else memory
+  code.sync(code.bases_read(x), {parts.base})
 
   def each(row: ir.Value) -> None:
-    b.store(ty.constant(register, identity(kind, dtype)), slot)
+    for slot in slots:
+      b.store(ty.constant(register, identity(kind, dtype)), slot)
     own = _rows_index(code, row, [source.shape[a] for a in kept])
-    with for_range(b, lane_number, vectors, WARP) as number, code.scope():
-      parts = _rows_index(code, number, counts)
-      index: list[Any] = [ZERO] * source.rank
-      for a, i in zip(kept, own):
-        index[a] = i
-      for a, i in zip(axes, parts):
-        step = 1 if a == last and lanes > 1 else 0
-        index[a] = Index(b.mul(i64(i.base), i64(lanes)), step, lanes) if step else i
-      value = code.value_at(x, index, lanes)
-      b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
-    total = horizontal(b, kind, dtype, b.load(slot, typ=register))
-    total = _across_lanes(code, kind, dtype, total, _ALL_LANES)
+    with for_range(b, first, vectors, unrolled * threads_of_row) as begin, code.scope():
+      for n, slot in enumerate(slots):
+        number = b.add(begin, i64(n * threads_of_row))
+        index: list[Any] = [ZERO] * source.rank
+        for a, i in zip(kept, own):
+          index[a] = i
+        for a, i in zip(axes, _rows_index(code, number, counts)):
+          step = 1 if a == last and lanes > 1 else 0
+          index[a] = Index(b.mul(i64(i.base), i64(lanes)), step, lanes) if step else i
+        value = code.value_at(x, index, lanes)
+        b.store(combine(b, kind, dtype, b.load(slot, typ=register), value), slot)
+    total = b.load(slots[0], typ=register)
+    for slot in slots[1:]:
+      total = combine(b, kind, dtype, total, b.load(slot, typ=register))
+    total = _across_lanes(code, kind, dtype, horizontal(b, kind, dtype, total), _ALL_LANES)
     with if_then(b, b.icmp_unsigned("==", lane_number, i64(0))):
-      code.store(memory, own, total)
+      code.store(parts, [Index(row), Index(part)] if sharers > 1 else own, total)
 
-  _each_row(code, math.prod(source.shape[a] for a in kept), each)
+  with for_range(b, b.udiv(warp, i64(sharers)), rows, warps // sharers) as row, code.scope():
+    each(row)
+  if sharers > 1:
+    _combine_parts(code, kind, parts, [source.shape[a] for a in kept], memory)
+
+
+def _sharers(rows: int, vectors: int, warps: int) -> int:
+  """How many warps share a row: a power of two, so that each has some vectors for every lane."""
+  found = 1
+  while 2 * found * max(1, rows) <= warps and warps % (2 * found) == 0 and vectors >= 4 * found * WARP:
+    found *= 2
+  return found
+
+
+def _combine_parts(code: BlockCode, kind: str, parts: View, shape: list[int], memory: View) -> None:
+  """The results of rows of which each of several warps has stored a part: always in the same order."""
+  b, dtype = code.b, memory.dtype
+  rows, sharers = math.prod(shape), parts.strides[0]
+  code.sync({parts.base}, {memory.base})
+  with for_range(b, b.zext(code.thread, I64), rows, code.num_threads) as row, code.scope():
+    total = None
+    for n in range(sharers):
+      value = code.load(parts, [Index(row), Index(i64(n))], 1)
+      total = value if total is None else combine(b, kind, dtype, total, value)
+    code.store(memory, _rows_index(code, row, shape), total)
 
 
 def _reduce_columns(code: BlockCode, kind: str, x: Value, axes: list[int], kept: list[int], memory: View) -> None:
