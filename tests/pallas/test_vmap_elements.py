@@ -218,7 +218,7 @@ def test_each_element_of_a_batch_is_a_call(program, how):
   options = {"native": {}, "portable": {"interpret": True}, "simulated": {"interpret": _simulated(program)}}[how]
   run = jax.jit(lambda x: program(x, **options))
   if program is cores_that_signal_each_other and how == "native" and jax.default_backend() == "gpu":
-    with pytest.raises(errors.NativeCodeError, match="cores of kernel 'kernel' signal each other.*interpret=True"):
+    with pytest.raises(errors.NativeCodeError, match=r"cores of kernel 'kernel' signal each other.*interpret=True"):
       run(XS[0])
     return
   each = np.stack([run(x) for x in XS])

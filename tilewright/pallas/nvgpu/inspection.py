@@ -71,9 +71,19 @@ def report(
 def _forms(kernel: Kernel, native: NativeKernel, arch: str) -> list[tuple[Kernel, NativeKernel]]:
   """The kernels that compute a kernel on an architecture: itself, or those written for that."""
   if kernel.on_hopper is None or arch != "sm_90a":
-    return [(kernel, native)]
+    return _in_parts(kernel, native)
   operands = [jax.ShapeDtypeStruct(m.array_aval.shape, m.array_aval.dtype) for m in kernel.grid_mapping.input_mappings]
   return list(native_kernels(kernel.on_hopper, *operands))
+
+
+def _in_parts(kernel: Kernel, native: NativeKernel) -> list[tuple[Kernel, NativeKernel]]:
+  """A kernel, or the two that a sum along a sequential grid becomes."""
+  from tilewright.target import nvgpu
+
+  found = nvgpu.in_parts(native, *(getattr(kernel.compiler_params, name, None) for name in ("cluster", "pipeline")))
+  if found is None:
+    return [(kernel, native)]
+  return [(kernel.replace(name=own.name), own) for own in (found.parts, found.finish)]
 
 
 def native_kernels(

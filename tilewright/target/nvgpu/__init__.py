@@ -4,7 +4,7 @@
 
     tile IR kernel (grid, block mappings, body)      hand-written kernel (copies, barriers, wgmma, roles)
             │ simplify                                        │ async_copies … roles: copies, products and roles are ops (`ir`)
-            │ grid, pipeline, split, occupancy                │ grid
+            │ blocks, grid, pipeline, split, occupancy        │ grid
             │ layouts, fuse, memory, stage                    │ layouts, memory
             ▼                                                 ▼
     passes.lowering: one function for each, from a `GpuKernel` to a `GpuKernel`, and a verifier behind each
@@ -40,6 +40,7 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.host import peer_memory
 from tilewright.target.nvgpu.host.compiled import compile_kernel, profiled
 from tilewright.target.nvgpu.host.profile import Recording, deliver
+from tilewright.tile import split_sums
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.pipeline import Pipeline
 from tilewright.tile.remote_arrays import number_of_devices
@@ -47,6 +48,17 @@ from tilewright.tile.remote_arrays import number_of_devices
 # What generates code is imported where that is done: a process that finds all its code on disk generates none.
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.emit.kernel_function import Launch
+
+_INSTANCES = (
+  128  # that run at the same time where a sequential grid is split: about as many as there are multiprocessors
+)
+
+
+def in_parts(
+  kernel: NativeKernel, cluster: tuple[int, ...] | None = None, pipeline: Pipeline | None = None
+) -> split_sums.SplitSums | None:
+  """The two kernels that a sum along a sequential grid becomes; None for other kernels, and where a user says how it is to be compiled."""
+  return None if cluster is not None or pipeline is not None else split_sums.split(kernel, _INSTANCES)
 
 
 def compile_ptx(
@@ -94,7 +106,24 @@ def run(
   recording: Recording | None = None,
 ) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. `writes_all`: see `nvgpu.CompilerParams`;
-  `recording` asks for a profile of each call."""
+  `recording` asks for a profile of each call. A sum along a sequential grid becomes two kernels (`tile.split_sums`)."""
+  options: dict[str, Any] = {"num_warps": num_warps, "writes_all": writes_all}
+  found = None if recording is not None else in_parts(kernel, cluster, pipeline)
+  if found is not None:
+    partial = _run(found.parts, *operands, **options)
+    return _run(found.finish, *operands, *found.totals(partial), **options)
+  return _run(kernel, *operands, cluster=cluster, pipeline=pipeline, recording=recording, **options)
+
+
+def _run(
+  kernel: NativeKernel,
+  *operands: Any,
+  num_warps: int | None = None,
+  cluster: tuple[int, ...] | None = None,
+  pipeline: Pipeline | None = None,
+  writes_all: bool = False,
+  recording: Recording | None = None,
+) -> list[Any]:
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
     space = None if recording is None else recording.space
     code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline, space)

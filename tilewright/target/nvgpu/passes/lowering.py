@@ -4,6 +4,7 @@
     simplify     rewrite rules of algebra; barriers of copies that are synchronous anyway are gone
     …            hand-written kernels: copies and products as ops that are started and waited for (`hand_written`, five passes)
     roles        what each warpgroup does, its registers; races and deadlocks are errors
+    blocks       large blocks of independent rows in smaller ones (`tile.finer_blocks`)
     grid         which dimensions of the grid CTAs share out; clusters
     pipeline     products along the grid: stages, engines, the work of warps (`matmul_plans`)
     split        long products of one instance, as loops (`k_loops`)
@@ -52,6 +53,7 @@ from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.verify_decisions import verify
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
+from tilewright.tile import finer_blocks
 from tilewright.tile.ir import walk
 from tilewright.tile.native import NativeKernel, copied_kernel
 from tilewright.tile.parallel import parallel_dims
@@ -59,6 +61,8 @@ from tilewright.tile.ranges import always_inside
 from tilewright.tile.rewrite import rewrite
 
 NO_WISHES = Wishes()
+_LARGEST_TILE = 1 << 16  # elements that the registers of a CTA hold
+_TILE = 1 << 13  # and that large tiles are cut to: several of them have room
 Pass: TypeAlias = Callable[[GpuKernel], GpuKernel]  # may change the ops of the kernel in place
 
 
@@ -161,6 +165,13 @@ def find_roles(k: GpuKernel) -> GpuKernel:
 
 
 # --- grid, pipelines ---------------------------------------------------------------------------------------------
+
+
+def blocks(k: GpuKernel) -> GpuKernel:
+  """Blocks of fewer rows, where the tiles of a block are more than the registers of a CTA hold and rows are independent."""
+  if k.form != POINTS or k.kernel.mesh or k.wishes.pipeline is not None or choice.given_refs(k.kernel):
+    return k
+  return k.replace(kernel=finer_blocks.refine(k.kernel, _LARGEST_TILE, _TILE))
 
 
 def grid(k: GpuKernel) -> GpuKernel:
@@ -297,6 +308,7 @@ PASSES: dict[str, Pass] = {
   "simplify": simplify,
   **{name: _by_hand(run) for name, run in hand_written.PASSES.items()},
   "roles": find_roles,
+  "blocks": blocks,
   "grid": grid,
   "pipeline": pipeline,
   "split": split,
