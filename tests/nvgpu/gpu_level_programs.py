@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from tests.nvgpu import gpu_programs, mosaic_programs
+from tests.nvgpu import cluster_programs, gpu_programs, mosaic_programs
 from tilewright import ops
 from tilewright import pallas as pl
 from tilewright.pallas import nvgpu
@@ -66,6 +66,7 @@ HAND_WRITTEN: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     functools.partial(mosaic_programs.carried, block=(8, 64), transforms=mosaic_programs.TILED),
     (S((16, 64), BF16),),
   ),
+  "in_clusters": (functools.partial(cluster_programs.summed_together, size=2), (S((32, 64), F32),)),
   "persistent_matmul": (mosaic_programs.persistent_matmul, (S((256, 192), BF16), _b)),
 }
 

@@ -110,11 +110,19 @@ def _elsewhere(m: Any, b: ir.IRBuilder, tid: ir.Value, address: ir.Value, rank: 
   return b.add(b.sub(address, m.window_of(b, m.rank(b, tid))), m.window_of(b, rank))
 
 
-def _arrive_elsewhere(m: Any) -> Any:
+def _arrive_elsewhere(m: Any, count: str | None) -> Any:
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
-    _advance(b, _pointer(b, _elsewhere(m, b, tid, *args)), 1, I64(0))
+    _advance(b, _pointer(b, _elsewhere(m, b, tid, *args)), int(count or 1), I64(0))
 
   return VOID, [I32, I32], body
+
+
+def _pointer_elsewhere(m: Any) -> Any:
+  def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    pointer, rank = args
+    return b.zext(_elsewhere(m, b, tid, b.trunc(pointer, I32), rank), I64)
+
+  return I64, [I64, I32], body
 
 
 def _each_element(
@@ -312,7 +320,7 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"mbarrier\.arrive\.shared::cta\.b64 _, \[\$0\], (\d+);": (True, _arrive),
   r"cp\.async\.mbarrier\.arrive\.noinc\.shared\.b64 \[\$0\];": (True, _arrive),
   r"\{ \.reg \.pred P; W.*mbarrier\.try_wait\.parity.*\}": (True, _wait),
-  r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity\.shared\.b64.*\}": (True, _has_ended),
+  r"\{ \.reg \.pred P; mbarrier\.t\w+_wait\.parity(?:\.acquire\.cluster)?\.shared\.b64.*\}": (True, _has_ended),
   r"cp\.async\.bulk\.tensor\.(\d)d\.shared::(?:cluster|cta)\.global\.mbarrier::complete_tx::bytes(\.multicast::cluster)? .*": (
     True,
     _copy_box,
@@ -320,7 +328,12 @@ INSTRUCTIONS: dict[str, tuple[bool, Any]] = {
   r"cp\.async\.bulk\.tensor\.(\d)d\.global\.shared::cta\.bulk_group .*": (True, _store_box),
   r"cp\.async\.bulk\.commit_group; cp\.async\.bulk\.wait_group\.read 0;": (True, _nothing),
   r"cp\.async\.bulk\.(?:commit_group|wait_group(?:\.read)? \d+);": (True, _nothing),
-  r"\{ \.reg \.b32 R; mapa\.shared::cluster\.u32 .*mbarrier\.arrive\..*\}": (True, _arrive_elsewhere),
+  r"\{ \.reg \.b32 R; mapa\.shared::cluster\.u32 .*mbarrier\.arrive\.[^,]*, \[R\](?:, (\d+))?; \}": (
+    True,
+    _arrive_elsewhere,
+  ),
+  r"mapa\.u64 \$0, \$1, \$2;": (True, _pointer_elsewhere),
+  r"fence\.proxy\.async;": (True, _nothing),
   r"barrier\.cluster\.arrive\.release; barrier\.cluster\.wait\.acquire;": (
     True,
     lambda m: (VOID, [], lambda b, tid, args: m.cluster_barrier(b)),

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import llvmlite.binding as llvm
 import pytest
 
+from tests.nvgpu import cluster_programs
 from tests.nvgpu import gpu_programs as programs
 from tilewright import ops
 from tilewright.pallas import nvgpu
@@ -48,6 +49,7 @@ KERNELS: dict[str, tuple[str, Callable[..., Any], tuple[Any, ...]]] = {
   "matmul_wgmma": ("sm_90a", functools.partial(programs.matmul, blocks=(64, 64, 64)), (_square, _square)),
   "matmul_mma": ("sm_80", functools.partial(programs.matmul, blocks=(32, 32, 32)), (_square, _square)),
   "matmul_tma": ("sm_100a", functools.partial(programs.matmul, blocks=(32, 32, 32)), (_square, _square)),
+  "cluster": ("sm_90a", functools.partial(cluster_programs.summed_together, size=2), (S((32, 64), F32),)),
   "attention": ("sm_90a", _native(ops.attention, causal=True, blocks=(16, 16)), (_head, _head, _head)),
 }
 

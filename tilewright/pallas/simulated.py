@@ -257,7 +257,9 @@ def _(ctx: Context, *flat: Any, tree: Any, decrement: bool) -> list[Any]:
 
 
 @register(barriers.barrier_arrive_p)
-def _(ctx: Context, *flat: Any, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...]) -> list[Any]:
+def _(
+  ctx: Context, *flat: Any, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...], along: tuple[Any, ...]
+) -> list[Any]:
   found, position = _target(ctx, _jax.unflatten(tree, flat))
   if leader_axes:
     found.leader_axes[position] = leader_axes

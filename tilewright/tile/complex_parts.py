@@ -362,10 +362,10 @@ def _reshape_ref(s: _Splitter, op: Op) -> None:
   s.env[op.result] = [s.b.emit("reshape_ref", [s.one(op.operands[0])], shape=(*op.attrs["shape"], 2))]
 
 
-@_rule("remote")
+@_rule("remote", "cluster_ref")
 def _remote(s: _Splitter, op: Op) -> None:
   ref, device = op.operands
-  s.env[op.result] = [s.b.emit("remote", [s.one(ref), *s.all([device])], **op.attrs)]
+  s.env[op.result] = [s.b.emit(op.name, [s.one(ref), *s.all([device])], **op.attrs)]
 
 
 @_rule("transpose_ref")

@@ -58,7 +58,9 @@ define("switch", switch_types, CONTROL, doc="one of several blocks", is_choice=T
 
 define(
   "alloc_semaphores",
-  lambda op: [SemaphoreArrayType(tuple(op.attrs["shape"]), op.attrs["kind"], op.attrs.get("arrivals", 0))],
+  lambda op: [
+    SemaphoreArrayType(tuple(op.attrs["shape"]), op.attrs["kind"], op.attrs.get("arrivals", 0), op.attrs.get("ctas", 1))
+  ],
   ALLOC,
   doc="counters, at zero; with `arrivals`, barriers",
 )
@@ -76,6 +78,11 @@ define(
   doc="`remote(ref, device)`: the memory or the semaphores that this is on another device of the mesh; `where` is the user's line",
 )
 define(
+  "cluster_ref",
+  lambda op: [op.operands[0].type],
+  doc="`cluster_ref(ref, rank)`: the memory or the barriers that this is in another CTA of the cluster; `where` is the user's line",
+)
+define(
   "lock_device", lambda op: [], SYNC, doc="`lock_device(device)`: alone among those who add to memory of that device"
 )
 define("unlock_device", lambda op: [], SYNC, doc="the end of what `lock_device` begins")
@@ -84,7 +91,8 @@ define(
   "arrive",
   lambda op: [],
   SYNC,
-  doc="`arrive(barrier, index…)`: what comes before it is done; `of_copy`, when the store just before it is, which may take a while",
+  doc="`arrive(barrier, index…)`: what comes before it is done; `of_copy`, when the store just before it is, which may take a while; "
+  "`along`: in all CTAs of a cluster along these dimensions of the grid, which with `of_copy` all make the same copy",
 )
 define(
   "await",

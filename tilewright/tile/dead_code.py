@@ -15,7 +15,7 @@ from __future__ import annotations
 from tilewright.tile.ir import Block, Function, Op, Value, walk
 from tilewright.tile.ops import OPS, SYNC, WORLD, WRITE, refs_read, refs_written
 
-VIEWS = ("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
+VIEWS = ("subview", "reshape_ref", "transpose_ref", "bitcast_ref", "cluster_ref")
 
 
 def base_of(ref: Value) -> Value:

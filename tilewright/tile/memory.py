@@ -93,6 +93,8 @@ class BlockBarrier(_SemaphoreDType):
   arrivals: int = 1
   axes: tuple[str, ...] = ()
   of_leader: bool = False  # they all arrive at the barrier of the first block
+  # Whether it says only that what collective copies fill is free: where each block copies for itself, each has a barrier of its own
+  guards_copies: bool = False
 
   name, scalar = "barrier", block_barrier
 

@@ -25,6 +25,9 @@ class NativeKernel:
 
   With `writes_all`, every element of every output is written, perhaps by another device, and no output is filled with poison.
 
+  Where the CTAs of a `cluster` access each other's shared memory, it has their number along each of its dimensions: the last ones of the
+  grid, but for that of the warpgroups.
+
   With `in_order`, instances run sequentially, whatever else is known of the grid. A call with `has_side_effects` is
   never merged with an equal one; unless it `is_removable`, it runs even if its outputs are unused."""
 
@@ -44,6 +47,7 @@ class NativeKernel:
   mesh: tuple[tuple[int, int], ...] = ()
   across_processes: bool = False
   writes_all: bool = False
+  cluster: tuple[int, ...] = ()
 
   def is_packed(self, number: int) -> bool:
     """Whether an input or output keeps XLA's packed form: sub-byte elements, of which each instance gets its own block.

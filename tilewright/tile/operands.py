@@ -269,7 +269,7 @@ def _count_semaphore(op: Op) -> None:
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
 
 
-@_check("remote")
+@_check("remote", "cluster_ref")
 def _remote(op: Op) -> None:
   _count(op, 2)
   ty = op.operands[0].type
@@ -290,6 +290,7 @@ def _barrier(op: Op) -> None:
   _semaphore(op, 1)
   if op.name == "arrive":
     expect(isinstance(op.attrs["of_copy"], bool), "of_copy must be a bool")
+    expect(all(isinstance(d, int) for d in op.attrs.get("along", ())), "along must be dimensions of the grid")
   else:
     expect(isinstance(op.attrs["message"], str), "the message must be a str")
 

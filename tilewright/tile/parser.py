@@ -273,13 +273,15 @@ class _Parser:
       return RefType(tile.shape, tile.dtype, space, strides)
     if self.accept("semaphore<"):
       shape, kind, _ = self.dimensions()
-      arrivals = 0
-      if self.accept(","):
-        self.expect("arrivals")
+      counts = {"arrivals": 0, "ctas": 1}
+      for name in counts:
+        if not self.accept(","):
+          break
+        self.expect(name)
         self.expect("=")
-        arrivals = int(self.need(_INTEGER, "a number of arrivals"))
+        counts[name] = int(self.need(_INTEGER, f"a number of {name}"))
       self.expect(">")
-      return SemaphoreArrayType(shape, kind, arrivals)
+      return SemaphoreArrayType(shape, kind, **counts)
     return self.tile()
 
   def tile(self) -> TileType:

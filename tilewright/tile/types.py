@@ -88,14 +88,17 @@ class RefType:
 
 @dataclasses.dataclass(frozen=True)
 class SemaphoreArrayType:
-  """An array of counters of one kind. With `arrivals`, they are barriers: a phase of each ends after that many arrivals."""
+  """An array of counters of one kind. With `arrivals`, they are barriers: a phase of each ends after that many arrivals, from each of
+  `ctas` CTAs of a cluster."""
 
   shape: tuple[int, ...]
   kind: str
   arrivals: int = 0
+  ctas: int = 1
 
   def __str__(self) -> str:
     arrivals = f", arrivals={self.arrivals}" if self.arrivals else ""
+    arrivals += f", ctas={self.ctas}" if self.ctas > 1 else ""
     return f"semaphore<{'x'.join([*map(str, self.shape), self.kind])}{arrivals}>"
 
 

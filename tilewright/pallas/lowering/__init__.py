@@ -4,6 +4,7 @@
 """
 
 from tilewright.pallas.lowering import bits as _bits
+from tilewright.pallas.lowering import clusters as _clusters
 from tilewright.pallas.lowering import contractions as _contractions
 from tilewright.pallas.lowering import copies as _copies
 from tilewright.pallas.lowering import effects as _effects

@@ -14,6 +14,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas import cores
 from tilewright.pallas.effects import has_side_effects, is_removable
+from tilewright.pallas.lowering import clusters
 from tilewright.pallas.lowering import cores as lowered_cores
 from tilewright.pallas.lowering.expand import expand
 from tilewright.pallas.lowering.keys import on_words
@@ -290,7 +291,7 @@ def lower_kernel(
         raise errors.NativeCodeError("Symbolic shapes cannot be compiled to native code. Pass interpret=True.")
       dense = dense_strides(tuple(m.array_aval.shape))
       strides = tuple(dense[k] for k in range(len(dense)) if k not in m.squeezed_dims)
-    ty = memory_type(var.aval, strides)
+    ty = clusters.barrier_type(kernel, var.aval, memory_type(var.aval, strides), for_gpu=for_gpu)
     if together and position >= len(mapping.block_mappings):
       sharers = lowered_cores.sharers(kernel, var.aval)
       ty = ty if sharers is None else lowered_cores.of_all(ty, math.prod(mapping.grid) // sharers)
@@ -359,6 +360,9 @@ def lower_kernel(
     are_cores=together,
     mesh=positions,
     writes_all=bool(mesh) and getattr(kernel.compiler_params, "writes_all", False),
+    cluster=tuple(axis.size for axis in clusters.axes_of(kernel).values())
+    if for_gpu and clusters.cooperates(kernel.jaxpr)
+    else (),
   )
   return read_through_outputs(native)
 

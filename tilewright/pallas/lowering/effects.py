@@ -27,7 +27,7 @@ from tilewright.tile.ir import Value
 from tilewright.tile.types import SemaphoreArrayType
 
 # Primitives whose rule raises a specific error, better than the generic error for a missing rule.
-REFUSED = frozenset({"check", "cluster_ref", "custom_lin", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
+REFUSED = frozenset({"check", "custom_lin", "elementwise_inline_asm", "inline_mgpu", "side_by_side"})
 
 _SIMULATOR = "where they must run side by side, use interpret=pltpu.InterpretParams()."
 

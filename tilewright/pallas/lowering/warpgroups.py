@@ -17,7 +17,7 @@ import numpy as np
 from tilewright import errors
 from tilewright.pallas.cores import communicates
 from tilewright.pallas.effects import CommsEffect
-from tilewright.pallas.lowering import cores
+from tilewright.pallas.lowering import clusters, cores
 from tilewright.pallas.lowering.effects import semaphore_index, signal
 from tilewright.pallas.lowering.memory import allocate, leaves, memory_type
 from tilewright.pallas.lowering.table import Context, lower_jaxpr, rule
@@ -65,12 +65,17 @@ def _run_scoped(ctx: Context, *consts: Value, jaxpr: Any, collective_axes: Any) 
     refs = cores.allocate(ctx, avals)
   elif ctx.builder.mesh and any(isinstance(e, CommsEffect) for e in jaxpr.effects):
     refs = _allocate_for_devices(ctx, avals)
-  elif _are_several(ctx) and shared == [names[-1]]:
+  elif (shared == [names[-1]]) if _are_several(ctx) else (not shared and _cooperates(ctx, jaxpr)):
     refs = _allocate_shared(ctx, avals)
   else:
     check_alone(collective_axes, sizes, ctx.builder.loc)
     refs = [allocate(ctx, aval) for aval in avals]
   return lower_jaxpr(ctx.builder, jaxpr, (), [*consts, *refs])
+
+
+def _cooperates(ctx: Context, jaxpr: Any) -> bool:
+  """Whether other CTAs of a cluster access what the only warpgroup allocates: it lies where theirs does."""
+  return clusters.is_used(ctx) and clusters.cooperates(jaxpr)
 
 
 def _allocate_for_devices(ctx: Context, avals: Sequence[Any]) -> list[Value]:
@@ -87,7 +92,8 @@ def _allocate_shared(ctx: Context, avals: Sequence[Any]) -> list[Value]:
   """Memory of a scope that all warpgroups enter together."""
   kernel, body = ctx.builder.kernel, ctx.builder.body
   assert kernel is not None and body is not None
-  refs = [Value(memory_type(aval), body) for aval in avals]
+  kinds = [clusters.barrier_type(kernel, aval, memory_type(aval), for_gpu=ctx.builder.for_gpu) for aval in avals]
+  refs = [Value(kind, body) for kind in kinds]
   body.params.extend(refs)
   ctx.builder.emit_all("meet", [v for v in refs if not isinstance(v.type, RefType)])
   return refs
@@ -99,11 +105,20 @@ def _core_semaphore(ctx: Context, *, aval: Any, key: Any) -> Value:
 
 
 @rule("barrier_arrive")
-def _arrive(ctx: Context, *flat: Value, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...]) -> list[Value]:
+def _arrive(
+  ctx: Context, *flat: Value, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...], along: tuple[Any, ...]
+) -> list[Value]:
   view = leaves(tree, flat)
   if _is_asynchronous(ctx):
     barrier, index = semaphore_index(ctx, view, checked=not ctx.builder.for_gpu)
-    ctx.builder.emit_all("arrive", [barrier, *index], of_copy=of_copy)
+    if leader_axes and clusters.is_used(ctx) and clusters.dims_along(ctx, leader_axes, "copy_gmem_to_smem"):
+      raise errors.UnsupportedFeatureError(
+        f"The copy at {ctx.where} is tracked by the first CTA of a cluster (leader_tracked), which native code cannot do yet. Leave "
+        "leader_tracked out, let each CTA wait for its own copy, and meet at a ClusterBarrier; or pass interpret=True."
+      )
+    dims = clusters.dims_along(ctx, along, "copy_gmem_to_smem") if ctx.builder.for_gpu and along else ()
+    attrs: dict[str, Any] = {"along": dims} if dims else {}
+    ctx.builder.emit_all("arrive", [barrier, *index], of_copy=of_copy, **attrs)
   else:
     signal(ctx, view, ctx.constant(1, np.int32))
   return []
@@ -139,15 +154,6 @@ def _gpu_only(ctx: Context, name: str, **attrs: Any) -> list[Value]:
 @rule("inline_mgpu")
 def _inline_mgpu(ctx: Context, *args: Value, out_avals: Any, message: str) -> list[Value]:
   raise errors.UnsupportedFeatureError(f"{ctx.where}: {message}")
-
-
-@rule("cluster_ref")
-def _cluster_ref(ctx: Context, *operands: Value, axes: tuple[Any, ...]) -> list[Value]:
-  raise errors.UnsupportedFeatureError(
-    f"The blocks of a cluster access each other's shared memory along {axes} at {ctx.where} (ClusterBarrier, cluster_ref, "
-    "async_store_smem), which "
-    "native code cannot do yet. Pass interpret=True, or make the blocks independent and combine their results in a second kernel."
-  )
 
 
 @rule("side_by_side")

@@ -70,10 +70,13 @@ class Barrier:
   def get_ref_aval(self) -> Any:
     return self.memory().get_ref_aval()
 
-  def memory(self, axes: tuple[str, ...] = (), *, of_leader: bool = False) -> Any:
-    """The allocation; with `axes`, for CTAs of a cluster that arrive at each other's barriers, or all at the first CTA's (`of_leader`)."""
+  def memory(self, axes: tuple[str, ...] = (), *, of_leader: bool = False, guards_copies: bool = False) -> Any:
+    """The allocation; with `axes`, for CTAs of a cluster that arrive at each other's barriers, or all at the first CTA's (`of_leader`).
+
+    If it `guards_copies`, it says that memory which collective copies fill is free."""
     assert isinstance(self.num_barriers, tuple)
-    return memory_ref(self.num_barriers, BlockBarrier(self.num_arrivals, axes, of_leader), _BarrierMemory())
+    kind = BlockBarrier(self.num_arrivals, axes, of_leader, guards_copies and bool(axes))
+    return memory_ref(self.num_barriers, kind, _BarrierMemory())
 
 
 def check_barrier(what: str, barrier: Any) -> Any:
@@ -108,9 +111,11 @@ def barrier_arrive(barrier: Any, *, predicate: jax.Array | None = None) -> None:
   _arrivals(view)  # says what is wrong with its axes
 
   def arrive() -> None:
-    for each in (
-      _all_barriers(view, view.dtype.axes)[: 1 if view.dtype.of_leader else None] if view.dtype.axes else [view]
-    ):
+    kind = view.dtype
+    if not kind.axes or kind.guards_copies:
+      _arrive(view, along=kind.axes)
+      return
+    for each in _all_barriers(view, kind.axes)[: 1 if kind.of_leader else None]:
       _arrive(check_barrier("barrier_arrive", each))
 
   arrive() if predicate is None else when(predicate)(arrive)
@@ -127,27 +132,36 @@ def arrives_at_all(f: Callable[[Any, tuple[Any, ...]], list[Any]]) -> Callable[[
 
 
 def _arrivals(view: Any) -> int:
-  """The number of arrivals that end a phase."""
-  if not view.dtype.axes:
+  """The number of arrivals that end a phase, where each CTA copies for itself."""
+  check_axes("ClusterBarrier", view.dtype.axes)
+  if not view.dtype.axes or view.dtype.guards_copies:
     return int(view.dtype.arrivals)
   sizes = core_axes()
-  unknown = [axis for axis in view.dtype.axes if axis not in sizes]
-  if unknown:
-    raise errors.GridError(f"ClusterBarrier: collective_axes: there is no axis {unknown[0]!r} among {list(sizes)}.")
   return int(view.dtype.arrivals) * math.prod(sizes[axis] for axis in view.dtype.axes)
 
 
-def arrive_with_copy(barrier: Any, leader_axes: tuple[Any, ...] = ()) -> None:
+def check_axes(what: str, axes: Sequence[Any]) -> None:
+  """The axes that an argument `collective_axes` names must exist."""
+  sizes = core_axes()
+  unknown = [axis for axis in axes if axis not in sizes]
+  if unknown:
+    raise errors.GridError(f"{what}: collective_axes: there is no axis {unknown[0]!r} among {list(sizes)}.")
+
+
+def arrive_with_copy(barrier: Any, leader_axes: tuple[Any, ...] = (), along: tuple[Any, ...] = ()) -> None:
   """Make the copy just before this call arrive at a barrier on completion, asynchronously to this warpgroup.
 
-  With `leader_axes`, the first CTA of a cluster along these axes tracks the copies of all: its wait is for the arrivals of each.
+  With `leader_axes`, the first CTA of a cluster along these axes tracks the copies of all: its wait is for the arrivals of each. The CTAs
+  `along` other axes make the same copy.
   """
-  _arrive(check_barrier("copy_gmem_to_smem", barrier), of_copy=True, leader_axes=leader_axes)
+  _arrive(check_barrier("copy_gmem_to_smem", barrier), of_copy=True, leader_axes=leader_axes, along=along)
 
 
-def _arrive(view: Any, *, of_copy: bool = False, leader_axes: tuple[Any, ...] = ()) -> None:
+def _arrive(
+  view: Any, *, of_copy: bool = False, leader_axes: tuple[Any, ...] = (), along: tuple[Any, ...] = ()
+) -> None:
   flat, tree = _jax.flatten(view)
-  barrier_arrive_p.bind(*flat, tree=tree, of_copy=of_copy, leader_axes=leader_axes)
+  barrier_arrive_p.bind(*flat, tree=tree, of_copy=of_copy, leader_axes=leader_axes, along=along)
 
 
 def arrive_in_cluster(what: str, barrier: Any, axes: tuple[Any, ...]) -> None:
@@ -188,7 +202,9 @@ def barrier_test(barrier: Any) -> jax.Array:
 
 
 @xla.register(barrier_arrive_p)
-def _(ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...]) -> list[Any]:
+def _(
+  ctx: xla.Context, *flat: Any, tree: Any, of_copy: bool, leader_axes: tuple[Any, ...], along: tuple[Any, ...]
+) -> list[Any]:
   view = _jax.unflatten(tree, flat)
   view.ref.write(view.transforms, view.ref.read(view.transforms) + 1)
   return []

@@ -2,9 +2,10 @@
 
     @plgpu.kernel(…, grid=(8,), grid_names=("i",), cluster=(2,), cluster_names=("c",))
 
-Native code runs them as ordinary CTAs: each copies its own data, and there is no distributed shared memory. So a multicast copy becomes one
-copy per CTA, and `try_cluster_cancel` never takes work from CTAs that have not started. Kernels whose CTAs access each other
-(`cluster_ref`, `ClusterBarrier`, `async_store_smem`) run on the simulated machine, for interpret=True too.
+On GPUs with clusters (sm_90 and later) the CTAs of a cluster run at the same time: they access each other's shared memory (`cluster_ref`,
+`async_store_smem`), meet at barriers (`ClusterBarrier`), and bring each other what they copy together (`collective_axes`). Elsewhere native
+code runs them as ordinary CTAs, each of which copies for itself; kernels whose CTAs access each other run on the simulated machine, for
+interpret=True too. `try_cluster_cancel` never takes work from CTAs that have not started.
 """
 
 from __future__ import annotations

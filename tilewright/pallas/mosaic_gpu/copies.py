@@ -32,7 +32,7 @@ from tilewright.pallas import effects, primitives
 from tilewright.pallas.arity import describe_value
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu import atomics
-from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_barrier
+from tilewright.pallas.mosaic_gpu.barriers import arrive_with_copy, check_axes, check_barrier
 from tilewright.pallas.mosaic_gpu.partition import axes_of, share
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.mosaic_gpu.zero_fill import zero_filled
@@ -106,13 +106,17 @@ def copy_gmem_to_smem(
 ) -> None:
   """Copy `src` to `dst`, and arrive at a `barrier`; if a `predicate` is given, only where it is true.
 
-  With `collective_axes`, each CTA of a cluster copies for itself, only its part if `leader_tracked` is partitioned (`CopyPartition`); the
-  first CTA then waits for the copies of all. Where `src` is out of bounds of its array, `dst` is zero, unless `oob_mode` is another.
+  With `collective_axes`, all CTAs of a cluster along these axes make the same copy, to the same place. On a GPU with clusters each asks TMA
+  for a part of it, which arrives in all of them (multicast); so none may ask before all are done with what `dst` held, which a
+  `ClusterBarrier` says. Elsewhere each copies for itself. With `leader_tracked`, each gets all of it or its part (`CopyPartition`), and the
+  first CTA waits for the copies of all. Where `src` is out of bounds of its array, `dst` is zero, unless `oob_mode` is another.
   """
   check_refs("copy_gmem_to_smem", src=src, dst=dst)
   check_spaces("copy_gmem_to_smem", src, dst)
   src = share("copy_gmem_to_smem", src, collective_axes, leader_tracked)
-  leader_axes = axes_of(collective_axes) if leader_tracked is not None else ()
+  axes = axes_of(collective_axes)
+  check_axes("plgpu.copy_gmem_to_smem", axes)
+  leader_axes, along = (axes, ()) if leader_tracked is not None else ((), axes)
   check_ends("copy_gmem_to_smem", src, dst)
   if barrier is not None:
     check_barrier("copy_gmem_to_smem", barrier)
@@ -121,7 +125,7 @@ def copy_gmem_to_smem(
   def copy() -> None:
     primitives.store(dst, None, read(src))
     if barrier is not None:
-      arrive_with_copy(barrier, leader_axes)
+      arrive_with_copy(barrier, leader_axes, along)
 
   _when(predicate, copy)
 

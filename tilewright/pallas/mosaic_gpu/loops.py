@@ -10,6 +10,8 @@ and copies run ahead of the body. A slot is refilled when the products that read
 
     copies         0 … s - d - 1 before the loop
     step n         wait for copy n; body; all products but those of the newest d steps are done; copy n + s - d to the slot of n - d
+
+CTAs of a cluster that say so in a spec (`collective_axes`) bring each other its blocks. Then a slot is refilled when all of them are done.
 """
 
 from __future__ import annotations
@@ -30,9 +32,10 @@ from tilewright.layout.transforms import stacked
 from tilewright.pallas import primitives
 from tilewright.pallas.arity import check_takes, name_of
 from tilewright.pallas.control import when
-from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_wait
+from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait
 from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem
 from tilewright.pallas.mosaic_gpu.memory import SMEM, SharedMemory, Whole, untransformed
+from tilewright.pallas.mosaic_gpu.partition import axes_of
 from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.mosaic_gpu.specs import OOBFillMode
 from tilewright.pallas.mosaic_gpu.zero_fill import may_hang_over, zero_filled
@@ -244,7 +247,7 @@ def emit_pipeline(
     def run(buffers: Sequence[Any], slots: Sequence[Any], barriers: Sequence[Any]) -> Any:
       for own, buffer in zip(here, buffers):
         own.buffer = buffer
-      ahead = PrefetchedInputs(ring, slots, barriers[0], grid, count, min(longest, num_slots - 1)) if ring else None
+      ahead = PrefetchedInputs(ring, slots, barriers, grid, count, min(longest, num_slots - 1)) if ring else None
 
       def step(n: Any, carry: Any) -> Any:
         index = point(n, grid)
@@ -268,20 +271,36 @@ def emit_pipeline(
       return found
 
     barriers = [Barrier(num_arrivals=len(ring), num_barriers=num_slots)] if ring else []
+    if axes := collective_axes(ring):
+      barriers.append(Barrier(num_barriers=num_slots).memory(axes, guards_copies=True))
     memory = [own.memory for own in here], [own.slots(num_slots) for own in ring], barriers
     return carried.whole(run_scoped(run, *memory))
 
   return pipeline
 
 
+def collective_axes(blocks: Sequence[PipelineBlock]) -> tuple[Any, ...]:
+  """The axes of a cluster whose CTAs bring each other some of these blocks."""
+  return tuple(dict.fromkeys(axis for own in blocks for axis in own.collective_axes))
+
+
 class PrefetchedInputs:
-  """The inputs of a pipeline whose blocks come ahead of the body, through slots; one barrier for all that a step needs."""
+  """The inputs of a pipeline whose blocks come ahead of the body, through slots; one barrier for all that a step needs.
+
+  Where CTAs of a cluster bring each other blocks, a second one says that all of them are done with a slot."""
 
   def __init__(
-    self, blocks: Sequence[PipelineBlock], slots: Sequence[Any], full: Any, grid: Any, count: Any, delay: int
+    self,
+    blocks: Sequence[PipelineBlock],
+    slots: Sequence[Any],
+    barriers: Sequence[Any],
+    grid: Any,
+    count: Any,
+    delay: int,
   ):
-    self.blocks, self.slots, self.full, self.grid, self.count, self.delay = blocks, slots, full, grid, count, delay
-    self.num_slots = full.shape[0]
+    self.blocks, self.slots, self.grid, self.count, self.delay = blocks, slots, grid, count, delay
+    self.full, self.free = barriers[0], barriers[1] if len(barriers) > 1 else None
+    self.num_slots = self.full.shape[0]
     self.lead = self.num_slots - delay  # steps that copies are ahead
 
   def _slot(self, n: Any) -> Any:
@@ -301,7 +320,19 @@ class PrefetchedInputs:
   def continue_from(self, n: Any) -> None:
     """When products no longer read the slot that is next, fill it."""
     wgmma_wait(self.delay)
-    self._if_in_grid(n + self.lead, functools.partial(self._copy, n + self.lead))
+
+    def refill() -> None:
+      if self.free is not None:
+        slot = self.free.at[self._slot(n + self.lead)]
+
+        @when(n >= self.delay)
+        def _() -> None:
+          barrier_arrive(slot)
+          barrier_wait(slot)
+
+      self._copy(n + self.lead)
+
+    self._if_in_grid(n + self.lead, refill)
 
   def _if_in_grid(self, n: Any, action: Callable[[], None]) -> None:
     if not isinstance(n, int) or not isinstance(self.count, int):
@@ -312,7 +343,7 @@ class PrefetchedInputs:
   def _copy(self, n: Any) -> None:
     slot, index = self._slot(n), point(jnp.int32(n), self.grid)
     for own, buffer in zip(self.blocks, self.slots):
-      copy_gmem_to_smem(own.part(index), buffer.at[slot], self.full.at[slot], oob_mode=own.oob_mode)
+      own.copy(index, buffer.at[slot], self.full.at[slot])
 
 
 def num_steps(what: str, grid: Sequence[Any]) -> Any:
@@ -375,6 +406,7 @@ class PipelineBlock:
     self.index_map = spec.index_map or (lambda *_: (0,) * len(self.sizes))
     self.oob_mode = getattr(spec, "oob_fill_mode", OOBFillMode.ZEROS)
     self.transforms = tuple(getattr(spec, "transforms", ()))
+    self.collective_axes = axes_of(getattr(spec, "collective_axes", None))
     shape = ref.shape if self.is_whole else tuple(d for d in self.sizes if d is not None)
     self.memory = memory_ref(shape, ref.dtype, SharedMemory(self.transforms) if self.transforms else SMEM)
 
@@ -421,6 +453,12 @@ class PipelineBlock:
       )
     ref = self.ref if ref is None else ref
     return ref.at[tuple(i if size is None else ds(i * u, size) for i, u, size in zip(at, self.units, self.sizes))]
+
+  def copy(self, index: tuple[Any, ...], slot: Any, barrier: Any) -> None:
+    """Start to copy the block at an index to a slot."""
+    copy_gmem_to_smem(
+      self.part(index), slot, barrier, collective_axes=self.collective_axes or None, oob_mode=self.oob_mode
+    )
 
   def seen(self, index: tuple[Any, ...]) -> Any:
     if self.is_whole:

@@ -40,7 +40,8 @@ def axes_of(collective_axes: Any) -> tuple[Any, ...]:
   """The axes that an argument names: one, several, or none."""
   if collective_axes is None:
     return ()
-  return tuple(collective_axes) if isinstance(collective_axes, tuple | list) else (collective_axes,)
+  given = collective_axes if isinstance(collective_axes, tuple | list) else (collective_axes,)
+  return tuple(name for axis in given for name in (axis if isinstance(axis, tuple | list) else (axis,)))
 
 
 def share(what: str, src: Any, collective_axes: Any, leader_tracked: Any) -> Any:

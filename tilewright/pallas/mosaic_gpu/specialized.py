@@ -16,6 +16,8 @@ consumers arrive that many steps later.
 Consecutive pipelines in the same memory (`allocations`) can be one pipeline to the memory warpgroup (`pipeline_state`): it then copies the
 first blocks of the next one while the consumers run the code between the two.
 
+CTAs of a cluster that say so in a spec (`collective_axes`) bring each other its blocks. Their consumers then release a slot in all of them.
+
 Output blocks are single-buffered. When all consumers have left the body, the first of them copies the blocks back, and the others wait for
 that.
 """
@@ -35,8 +37,8 @@ from jax import lax
 from tilewright import errors
 from tilewright.pallas.control import when
 from tilewright.pallas.mosaic_gpu.barriers import Barrier, barrier_arrive, barrier_wait, wait_before_use
-from tilewright.pallas.mosaic_gpu.copies import copy_gmem_to_smem, set_max_registers
-from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, all_of, carrying_loop, num_steps, point
+from tilewright.pallas.mosaic_gpu.copies import set_max_registers
+from tilewright.pallas.mosaic_gpu.loops import PipelineBlock, all_of, carrying_loop, collective_axes, num_steps, point
 from tilewright.pallas.mosaic_gpu.products import wgmma_wait
 from tilewright.pallas.primitives import is_ref
 from tilewright.pallas.scoped import run_scoped
@@ -171,16 +173,17 @@ class WarpSpecializedPipeline:
     return True if self.state is None else self.state == PipelinePipeline.STOP
 
   def _memory(self, copied: Sequence[PipelineBlock], outputs: Sequence[PipelineBlock]) -> _Memory:
-    def barriers(are_apart: bool, each: int, together: int) -> list[Any]:
-      """One for each input that is copied if the body uses them, or is done with them, one by one; else one for all."""
-      count = len(copied) if are_apart else min(1, len(copied))
-      return [Barrier(num_arrivals=each if are_apart else together, num_barriers=self.num_slots)] * count
+    def sets(are_apart: bool) -> list[list[PipelineBlock]]:
+      """The inputs that have a barrier together: each for itself if the body uses them, or is done with them, one by one; else all."""
+      return [[own] for own in copied] if are_apart else [list(copied)][: len(copied)]
 
+    consumed = Barrier(num_arrivals=self.num_compute, num_barriers=self.num_slots)
     return _Memory(
       [own.slots(self.num_slots) for own in copied],
       [own.memory for own in outputs],
-      barriers(any(self.manual), 1, len(copied)),
-      barriers(self.manual[1], self.num_compute, self.num_compute),
+      [Barrier(num_arrivals=len(every), num_barriers=self.num_slots) for every in sets(any(self.manual))],
+      # Where other CTAs bring blocks as well, all must be done with those that they replace
+      [consumed.memory(collective_axes(every), guards_copies=True) for every in sets(self.manual[1])],
       [Barrier(num_arrivals=self.num_compute)] if outputs else [],
       [Barrier()] if outputs else [],
     )
@@ -285,7 +288,7 @@ class _Step:
       ):  # one for each, or one for all: a block is copied when its own slot is free
         when(is_used)(functools.partial(barrier_wait, self.memory.consumed[number].at[slot]))
       barrier = produced[number if len(produced) > 1 else 0]
-      copy_gmem_to_smem(own.part(index), buffer.at[slot], barrier.at[slot], oob_mode=own.oob_mode)
+      own.copy(index, buffer.at[slot], barrier.at[slot])
 
   def await_use(self, n: Any) -> None:
     """Wait until all consumers are done with the contents of a step's slot."""

@@ -26,8 +26,9 @@ class OOBFillMode(enum.IntEnum):
 class BlockSpec(specs.BlockSpec):
   """As `pl.BlockSpec`, of a block that is copied to shared memory in the layout of `transforms`.
 
-  In `emit_pipeline_warp_specialized`, a block is replaced `delay_release` steps later than it could be, and `oob_fill_mode` says what lies
-  beyond the end of its array; elsewhere these mean nothing, and `collective_axes` nowhere.
+  In pipelines inside a kernel, a block is replaced `delay_release` steps later than it could be, and `oob_fill_mode` says what lies
+  beyond the end of its array. The CTAs of a cluster along `collective_axes` take the same block in each step, and bring it to each other.
+  Elsewhere these mean nothing.
   """
 
   block_shape: Sequence[BlockDim | int | None] | None = None

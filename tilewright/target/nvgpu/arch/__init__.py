@@ -42,6 +42,11 @@ class Arch:
     return self.capability >= (9, 0)
 
   @property
+  def has_clusters(self) -> bool:
+    """Whether the CTAs of a cluster access each other's shared memory, and TMA brings them what they share (multicast)."""
+    return self.has_tma and not self.name.startswith("sm_12")
+
+  @property
   def has_own_copies(self) -> bool:
     """Whether what TMA is asked for can be said to be for the block's own shared memory (PTX 8.6). On sm_120 that matters: for
     memory of a cluster, ptxas writes a test whose it is, and a call, around each copy."""

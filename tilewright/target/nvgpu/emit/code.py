@@ -49,13 +49,14 @@ from tilewright.target.nvgpu.emit.profiler import NO_SPAN, Profiler, lane_of, sc
 from tilewright.target.nvgpu.emit.raw_bits import as_bits, bits_at, integers
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers, elements
 from tilewright.target.nvgpu.emit.tile_loop import Passes
-from tilewright.target.nvgpu.emit.units import ldmatrix
+from tilewright.target.nvgpu.emit.units import cluster, ldmatrix
 from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS, MAX_VALUE_REGISTERS
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.profile import Mark
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC
 from tilewright.target.nvgpu.passes import elementwise_chains
+from tilewright.target.nvgpu.passes.cooperation import Cooperation
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import operand_layout, uses_held_layout
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE
 from tilewright.target.nvgpu.passes.memory import RefPlace
@@ -94,6 +95,7 @@ class BlockCode(Passes):
     self.in_stages: set[Value] = set()  # tiles that products read in place, in their stages
     self.has_copies = False  # whether threads issue cp.async that arrive at barriers
     self.roles: Roles | None = None  # how several warpgroups access shared memory
+    self.cooperation: Cooperation | None = None  # of the CTAs of a cluster
     self.by_engine: set[Op] = set()  # copies (`copy_async`) by TMA
     self.by_threads: set[Op] = set()  # and those that could be, and are not where they are emitted another time
     # Fences that are emitted in case they are needed, and whether they are, of the copies that are TMA's
@@ -109,7 +111,9 @@ class BlockCode(Passes):
     self.has_stages = False  # whether copies may be in flight that the code here did not issue
 
   def stop(self) -> None:
-    """This CTA has failed, in all of its threads, and ends."""
+    """These threads have failed, and end: where others may access their CTA's memory, when those do."""
+    if self.cooperation is not None:
+      cluster.barrier(self.b)
     self.b.ret_void()
 
   # --- values carried by control flow ----------------------------------------------------------------------------

@@ -138,7 +138,7 @@ class Meetings(_Grid):
 
   def _run_here(self) -> None:
     if len(self.parallel) < self._own:  # instances follow each other
-      warpgroup_barriers.meet(self.code, self.barriers)
+      warpgroup_barriers.meet(self.code, self.barriers, in_cluster=self.code.cooperation is not None)
     else:
       warpgroup_barriers.begin(self.code, has_barriers=bool(self.barriers))
     super()._run_here()

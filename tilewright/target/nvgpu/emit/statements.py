@@ -11,12 +11,14 @@ from tilewright.target.llvm import control, operand_indices
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, mul, shifted
 from tilewright.target.llvm.masking import store_where, written_where
+from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.by_hand import async_copies, warpgroup_barriers, warpgroup_semaphores
 from tilewright.target.nvgpu.emit.code import MOVES, BlockCode
 from tilewright.target.nvgpu.emit.dot import shared_dot, wgmma_dot, wgmma_operands
 from tilewright.target.nvgpu.emit.ops import effects, gather_scatter, reductions
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
+from tilewright.target.nvgpu.emit.units import cluster
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.ir.ops import (
   COPY_ASYNC,
@@ -32,6 +34,7 @@ from tilewright.target.nvgpu.passes.layouts import hints
 from tilewright.tile.formats import poison_value
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.pipeline import THREADS
+from tilewright.tile.types import RefType
 from tilewright.tile.uninitialized import must_poison
 
 
@@ -58,12 +61,22 @@ def _reshape_ref(code: BlockCode, op: Op) -> None:
   assert view.is_plain, (
     "such a block is copied, see `blocks`; and memory that is reshaped lies row by row, see `constraints`"
   )
-  known = {"align": view.align, "in_global": view.in_global, "policy": view.policy}
+  known = {"align": view.align, "in_global": view.in_global, "policy": view.policy, "is_elsewhere": view.is_elsewhere}
   code.env[op.results[0]] = View(view.pointer, op.results[0].ref.strides, view.dtype, view.base, **known)
 
 
 def _transpose_ref(code: BlockCode, op: Op) -> None:
   code.env[op.results[0]] = views.transposed(_view(code, op.operands[0]), op.attrs["permutation"])
+
+
+def _cluster_ref(code: BlockCode, op: Op) -> None:
+  ref, rank = op.operands
+  if not isinstance(op.result.type, RefType):
+    code.env[op.result] = warpgroup_barriers.Elsewhere(code.env[ref], code.b.trunc(code.scalar_index(rank), I32))
+    return
+  view = _view(code, ref)
+  pointer = cluster.there(code.b, view.pointer, code.b.trunc(code.scalar_index(rank), I32))
+  code.env[op.result] = dataclasses.replace(view, pointer=pointer, home=None, is_elsewhere=True)
 
 
 def _bitcast_ref(code: BlockCode, op: Op) -> None:
@@ -92,7 +105,8 @@ def _store(code: BlockCode, op: Op) -> None:
 
 def _is_seen_by_others(code: BlockCode, view: View) -> bool:
   """Whether other CTAs, or warpgroups, may write to some memory at the same time."""
-  return view.in_global or (code.groups > 1 and not isinstance(view, RegisterRef))
+  is_written_there = code.cooperation is not None and code.cooperation.writes_there
+  return view.in_global or ((code.groups > 1 or is_written_there) and not isinstance(view, RegisterRef))
 
 
 def _reads_own_elements(code: BlockCode, value: Value, ref: Value) -> bool:
@@ -240,6 +254,7 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "reshape_ref": _reshape_ref,
   "transpose_ref": _transpose_ref,
   "bitcast_ref": _bitcast_ref,
+  "cluster_ref": _cluster_ref,
   "store": _store,
   "window_store": _window_store,
   "copy": _copy,

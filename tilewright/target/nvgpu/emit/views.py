@@ -77,6 +77,7 @@ class View(Memory):
   in_global: bool = False  # surely in global memory
   policy: Any = None  # an i64: the L2 eviction policy of loads (`passes.l2_hints`); None: the default
   cache: str = ""  # the kernel's cache hints (`cache_modifiers`)
+  is_elsewhere: bool = False  # in the shared memory of another CTA of the cluster
   is_staged: bool = False  # in shared memory, in rows that begin at multiples of sixteen bytes
   tiled: SharedLayout | None = None  # of a buffer, which `pointer` is the start of, that strides do not describe
   along: tuple[TiledAxis, ...] = ()  # for each dimension of such a buffer, or of `home`
@@ -139,7 +140,15 @@ def element_of_stack(b: ir.IRBuilder, view: View, starts: Sequence[Any], shape: 
     offset = add(b, offset, mul(b, start, view.strides[axis] * view.dtype.itemsize))
   pointer = b.gep(view.pointer, [i64(offset)], source_etype=ty.I8)
   strides = view.strides[len(starts) :]
-  return View(pointer, strides, view.dtype, view.base, tiled=part, along=whole(part))
+  return View(
+    pointer,
+    strides,
+    view.dtype,
+    view.base,
+    tiled=part,
+    along=whole(part),
+    is_elsewhere=view.is_elsewhere,
+  )
 
 
 def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[int], dropped: Sequence[int]) -> View:
@@ -181,6 +190,7 @@ def subview(b: ir.IRBuilder, view: View, starts: Sequence[Any], steps: Sequence[
     tiled=view.tiled,
     along=along,
     home=view.home,
+    is_elsewhere=view.is_elsewhere,
   )
 
 

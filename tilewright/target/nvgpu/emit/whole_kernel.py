@@ -99,7 +99,7 @@ def _emit_warpgroups(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
   if kernel.warpgroups > 1 or any(map(warpgroup_semaphores.asks, walk(kernel.body.body))):
     code.synchronizing_ops = code.synchronizing_ops | warpgroup_semaphores.SYNCHRONISING
   frame.begin(code)
-  code.inferred, code.roles = k.inferred, k.roles
+  code.inferred, code.roles, code.cooperation = k.inferred, k.roles, k.cooperation
   if k.arch.has_tma:
     code.tensor_map = frame.tensor_map
     code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
@@ -112,7 +112,13 @@ def _emit_warpgroups(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
     cp_async.wait(frame.b, 0)
   if code.has_stores:
     tma.wait_groups(frame.b, 0, read_only=True)
-  return frame.finish(code, kernel.warpgroups * threads.GROUP, exchanges_registers=code.sets_registers)
+  warpgroup_barriers.end(code)
+  return frame.finish(
+    code,
+    kernel.warpgroups * threads.GROUP,
+    cluster=1 if k.cooperation is None else k.cooperation.size,
+    exchanges_registers=code.sets_registers,
+  )
 
 
 def _array(kernel: NativeKernel, number: int) -> Array:

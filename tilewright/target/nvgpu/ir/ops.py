@@ -103,7 +103,8 @@ define(
   READ,
   WRITE,
   SYNC,
-  doc="`copy_async(ref, tile, barrier, index…)`: start to copy a tile, which is loaded, to a ref; arrives at the barrier when it is there",
+  doc="`copy_async(ref, tile, barrier, index…)`: start to copy a tile, which is loaded, to a ref; arrives at the barrier when it is there; "
+  "`along`: all CTAs of a cluster along these dimensions of the grid do so",
   reads=(),
   writes=(0,),
   fills=True,

@@ -1,4 +1,4 @@
-"""Races and deadlocks of warpgroups, found before code is emitted by simulating their synchronisation for one CTA.
+"""Races and deadlocks of warpgroups, found before code is emitted by simulating their synchronisation for one CTA, or one cluster.
 
 Loops, conditions, slots and barriers that depend on numbers alone are computed; tiles are not. Each warpgroup has a vector clock, and each
 queue of asynchronous work has an entry in it: copies that arrive at a barrier, products, copies to global memory.
@@ -13,6 +13,9 @@ Two accesses race if they share an element, one writes, and the second does not 
 a race that is found is one in every run. A value that is not static (a slot that is read from memory, a trip count given by an operand)
 ends the simulation of that warpgroup, and what follows is not checked. Nor is what comes after `_MAX_OPS` ops: rings wrap around long
 before.
+
+Where the CTAs of a cluster cooperate, all of the first cluster are simulated: arrivals at each other's barriers, accesses to each other's
+memory, and copies of which each brings a part to all (a phase then ends when all parts have come, too).
 
 A wait is for a phase by its parity. So a barrier must not end a phase before all waiters have observed the previous one.
 """
@@ -37,6 +40,7 @@ from tilewright.target.nvgpu.ir.ops import (
   WARPS,
   barrier_of,
 )
+from tilewright.target.nvgpu.passes import cooperation
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.boxes import Box
 from tilewright.tile.dead_code import VIEWS, base_of
@@ -46,7 +50,9 @@ from tilewright.tile.native import NativeKernel
 from tilewright.tile.ops import OPS, refs_read, refs_written
 from tilewright.tile.types import SemaphoreArrayType, TileType
 
-_MAX_OPS = 4000  # of all warpgroups together: some tens of milliseconds
+_MAX_OPS = 4000  # of all warpgroups of a CTA together: some tens of milliseconds
+_MAX_CTAS = 4  # that add their own to that
+_EVERY_PART = (0, 1 << 30)  # of what CTAs copy together
 # Other accesses are of parts that are not known, or atomic.
 _TRACKED = ("load", "window_load", "store", "window_store", "copy")
 _LOADS = ("load", "window_load")
@@ -94,6 +100,7 @@ class _Barrier:
 
   needed: int
   arrived: int = 0
+  missing: int = 0  # parts of copies that other CTAs bring: what is expected, without what has come
   clock: Clock = dataclasses.field(default_factory=dict)
   phases: list[tuple[Clock, Op]] = dataclasses.field(default_factory=list)  # with the arrival that ended it
   waits: dict[int, list[tuple[int, Op]]] = dataclasses.field(default_factory=dict)  # by warpgroup: its tick, and the op
@@ -119,7 +126,9 @@ def follow(kernel: NativeKernel) -> _Run:
 
 
 class _Run:
-  """The warpgroups of one CTA, the first of the grid, each run until it waits."""
+  """The warpgroups of one CTA, the first of the grid, or of its cluster, each run until it waits.
+
+  They are numbered through the cluster: `wg` is the number of a CTA in it, times that of warpgroups, and the number in the CTA."""
 
   def __init__(self, kernel: NativeKernel):
     self.kernel, body = kernel, kernel.body.body
@@ -129,15 +138,18 @@ class _Run:
     self.params = set(kernel.body.params)
     # Ops whose access is that of a queue, or of some elements
     self.silent = {*_loads_of_queues(body), *_masked(body)}
-    self.clocks: list[Clock] = [{wg: 1} for wg in range(kernel.warpgroups)]
+    self.cooperation = cooperation.find(kernel)
+    self.ctas = 1 if self.cooperation is None else self.cooperation.size
+    self.count = self.ctas * kernel.warpgroups
+    self.clocks: list[Clock] = [{wg: 1} for wg in range(self.count)]
     self.counts: Clock = {}  # of the queues: how much has been asked of each
     self.barriers: dict[Hashable, _Barrier] = {}
     self.accesses: dict[Hashable, dict[Box, list[Access]]] = {}
     self.at_barrier: dict[int, Op] = {}
-    self.left, self.is_complete = _MAX_OPS, True
+    self.left, self.is_complete = _MAX_OPS * min(self.ctas, _MAX_CTAS), True
 
   def run(self) -> None:
-    waiting = {wg: self._warpgroup(wg) for wg in range(self.kernel.warpgroups)}
+    waiting = {wg: self._warpgroup(wg) for wg in range(self.count)}
     stuck: dict[int, Op] = {}
     while waiting:
       moved = False
@@ -202,7 +214,7 @@ class _Run:
     if op.name == "constant":
       env[op.result] = np.asarray(op.attrs["value"]).reshape(()).astype(t.dtype)
     elif op.name == "program_id":
-      env[op.result] = np.asarray(wg if op.attrs["axis"] == self.axis else 0, t.dtype)
+      env[op.result] = np.asarray(self._index(op.attrs["axis"], wg), t.dtype)
     elif op.name == "num_programs":
       if (size := self.sizes[op.attrs["axis"]]) is not None:
         env[op.result] = np.asarray(size, t.dtype)
@@ -210,6 +222,15 @@ class _Run:
       found = fold(op.name, [env[v] for v in op.operands], op.attrs)
       if found is not None:
         env[op.result] = found
+
+  def _index(self, axis: int, wg: int) -> int:
+    """The place of a warpgroup along a dimension of the grid."""
+    cta, own = divmod(wg, self.kernel.warpgroups)
+    if axis == self.axis:
+      return own
+    known = self.cooperation
+    is_in_cluster = known is not None and known.first <= axis < known.first + len(known.sizes)
+    return cta // known.stride(axis) % known.extent(axis) if known is not None and is_in_cluster else 0
 
   def _for(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
     if not _matters(op):
@@ -241,7 +262,8 @@ class _Run:
     if not _matters(op) and op.operands[0] not in env:
       return
     if op.name == WARPS:
-      number = next(n for n, groups in enumerate(op.attrs["groups"]) if wg in groups)
+      own = wg % self.kernel.warpgroups
+      number = next(n for n, groups in enumerate(op.attrs["groups"]) if own in groups)
     else:
       number = min(max(self._number(op.operands[0], env), 0), len(op.blocks) - 1)
     block = op.blocks[number]
@@ -255,28 +277,67 @@ class _Run:
 
   # --- barriers ----------------------------------------------------------------------------------------------------
 
-  def _place(self, named: Sequence[Value], wg: int, env: dict[Value, np.ndarray]) -> tuple[Hashable, _Barrier]:
-    barrier, kind = named[0], named[0].type
+  def _place(
+    self, named: Sequence[Value], wg: int, env: dict[Value, np.ndarray], cta: int | None = None
+  ) -> tuple[Hashable, _Barrier]:
+    """A barrier, in a CTA of the cluster, or where its view says."""
+    barrier, kind = base_of(named[0]), named[0].type
     if not isinstance(kind, SemaphoreArrayType) or not kind.arrivals:
       raise _Lost
     owner = None if barrier in self.params else wg  # what is allocated inside each warpgroup has for itself
-    place = (barrier, owner, *(self._number(v, env) for v in named[1:]))
-    return place, self.barriers.setdefault(place, _Barrier(kind.arrivals))
+    where = self._cta(named[0], wg, env) if cta is None else cta
+    place = (barrier, where, owner, *(self._number(v, env) for v in named[1:]))
+    needed = kind.arrivals * (kind.ctas if self.cooperation is not None else 1)
+    return place, self.barriers.setdefault(place, _Barrier(needed))
+
+  def _cta(self, view: Value, wg: int, env: dict[Value, np.ndarray]) -> int:
+    """The CTA of the cluster in whose memory a view is."""
+    while isinstance(op := view.owner, Op) and op.name in VIEWS:
+      if op.name == "cluster_ref":
+        return self._number(op.operands[1], env)
+      view = op.operands[0]
+    return wg // self.kernel.warpgroups
+
+  def _along(self, op: Op, wg: int) -> list[int]:
+    """The CTAs at whose barriers an op arrives, or to which all of them copy together; nothing if that is its own alone."""
+    if self.cooperation is None or not op.attrs.get("along"):
+      return []
+    dims, known = op.attrs["along"], self.cooperation
+    own = wg // self.kernel.warpgroups
+    first = own - sum(self._index(dim, wg) * known.stride(dim) for dim in dims)
+    return [first + rank for rank in known.ranks(dims)]
 
   def _arrive(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> None:
-    is_copy = op.name == COPY_ASYNC
-    place, own = self._place(barrier_of(op) if is_copy else op.operands, wg, env)
-    clock = self.clocks[wg]
-    _join(own.clock, clock)
-    if is_copy:
-      queue = ("copy", wg, place)
-      own.clock[queue] = self.counts[queue] = self.counts.get(queue, 0) + 1
-      self._access(Access(op, True, queue, self.counts[queue]), op.operands[0], wg, env)
-    clock[wg] += 1
-    own.arrived += 1
-    if own.arrived == own.needed:
-      own.arrived = 0
-      own.phases.append((dict(own.clock), op))
+    if op.name == COPY_ASYNC:
+      self._copy(op, wg, env)
+    else:
+      ctas: list[int | None] = [*self._along(op, wg)]
+      for cta in ctas or [None]:
+        _, own = self._place(op.operands, wg, env, cta)
+        _join(own.clock, self.clocks[wg])
+        own.arrived += 1
+        _may_end(own, op)
+    self.clocks[wg][wg] += 1
+
+  def _copy(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> None:
+    """Start a copy, or a part of one for all CTAs along some dimensions: each expects what the others bring."""
+    ctas = self._along(op, wg)
+    here = self._cta(barrier_of(op)[0], wg, env)
+    place, _ = self._place(barrier_of(op), wg, env, here)
+    queue = ("copy", wg, place)
+    tick = self.counts[queue] = self.counts.get(queue, 0) + 1
+    for cta in ctas or [here]:
+      _, own = self._place(barrier_of(op), wg, env, cta)
+      own.clock[queue] = tick
+      part = (ctas.index(here), ctas.index(here) + 1) if ctas else _EVERY_PART
+      self._access(Access(op, True, queue, tick), op.operands[0], wg, env, cta=cta if ctas else None, part=part)
+      if cta == here:
+        _join(own.clock, self.clocks[wg])
+        own.arrived += 1
+        own.missing += max(len(ctas) - 1, 0)
+      else:
+        own.missing -= 1
+      _may_end(own, op)
 
   def _await(self, op: Op, wg: int, env: dict[Value, np.ndarray]) -> Iterator[Op]:
     _, own = self._place(op.operands, wg, env)
@@ -287,15 +348,25 @@ class _Run:
     waits.append((self.clocks[wg][wg], op))
 
   def _meet(self, op: Op, wg: int) -> Iterator[Op]:
+    """All warpgroups of the CTA, or of the cluster if the barriers are of all of it, wait for each other."""
     self.at_barrier[wg] = op
-    if len(self.at_barrier) == self.kernel.warpgroups:
+    own, known = wg // self.kernel.warpgroups, self.cooperation
+    every = range(self.count)
+    if known is None or known.barriers.isdisjoint(op.operands):
+      every = range(own * self.kernel.warpgroups, (own + 1) * self.kernel.warpgroups)
+    if all(self.at_barrier.get(other) is op for other in every):
       self._check_phases()
-      for clock in self.clocks:
-        _join(self.clocks[wg], clock)
-      for clock in self.clocks:
-        _join(clock, self.clocks[wg])
-      self.barriers = {place: own for place, own in self.barriers.items() if place[0] not in op.operands}  # type: ignore[index]
-      self.at_barrier = {}
+      for other in every:
+        _join(self.clocks[wg], self.clocks[other])
+      for other in every:
+        _join(self.clocks[other], self.clocks[wg])
+        del self.at_barrier[other]
+      ctas = {other // self.kernel.warpgroups for other in every}
+      self.barriers = {
+        place: barrier
+        for place, barrier in self.barriers.items()
+        if place[0] not in op.operands or place[1] not in ctas  # type: ignore[index]
+      }
       return
     while wg in self.at_barrier:
       yield op
@@ -345,14 +416,25 @@ class _Run:
           self._access(Access(op, is_write, wg, clock[wg]), ref, wg, env, op)
 
   def _access(
-    self, access: Access, view: Value, wg: int, env: dict[Value, np.ndarray], window: Op | None = None
+    self,
+    access: Access,
+    view: Value,
+    wg: int,
+    env: dict[Value, np.ndarray],
+    window: Op | None = None,
+    *,
+    cta: int | None = None,
+    part: tuple[int, int] = _EVERY_PART,
   ) -> None:
-    """Note an access to shared memory, after a look at those before it; through a `window` of the view, if that op has one."""
+    """Note an access to shared memory, after a look at those before it; through a `window` of the view, if that op has one. It is in
+    another `cta` if that is given, and of one `part` of those into which a copy is divided."""
     buffer = base_of(view)
     if not is_in_shared(buffer.ref) or (box := _box(view, env, window)) is None:
       return
+    box = (*box, part)
     clock = self.clocks[wg]
-    known = self.accesses.setdefault((buffer, None if buffer in self.params else wg), {})
+    where = self._cta(view, wg, env) if cta is None else cta
+    known = self.accesses.setdefault((buffer, where, None if buffer in self.params else wg), {})
     for other, list_of in known.items():
       if all(a < d and c < b for (a, b), (c, d) in zip(box, other)):
         for before in list_of:
@@ -372,6 +454,13 @@ class _Run:
       f"The kernel '{self.kernel.name}': {access.what} at {_line(access.op)} {does} a part of shared memory that {before.what} at "
       f"{_line(before.op)} {still}. {before.advice}"
     )
+
+
+def _may_end(barrier: _Barrier, op: Op) -> None:
+  """End the phase of a barrier if this was the last arrival of it."""
+  if barrier.arrived == barrier.needed and not barrier.missing:
+    barrier.arrived = 0
+    barrier.phases.append((dict(barrier.clock), op))
 
 
 def _line(op: Op) -> str:
@@ -416,6 +505,8 @@ def _box_and_dims(view: Value, env: dict[Value, np.ndarray]) -> tuple[Box | None
   if not isinstance(op, Op) or op.name not in VIEWS:
     return tuple((0, size) for size in view.ref.shape), list(range(view.ref.rank))
   box, dims = _box_and_dims(op.operands[0], env)
+  if op.name == "cluster_ref":
+    return box, dims
   if box is None or op.name != "subview":
     return None, []
   found = _narrowed(box, dims, op.operands[1:], op.attrs["sizes"], op, env)

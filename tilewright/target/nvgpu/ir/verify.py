@@ -48,7 +48,7 @@ def _released_too_early(name: str, body: Block, guarded: Mapping[Value, set[Valu
     started = [op for op in block.ops[:number] if op in state]  # in the same round
     for product in started:
       for view in in_flight.operands(product):
-        if base_of(view) in guarded.get(barrier, ()) and index and _slot(view) == index:
+        if base_of(view) in guarded.get(base_of(barrier), ()) and index and _slot(view) == index:
           raise errors.RaceError(
             f"The kernel '{name}': the wgmma at {product.loc or '?'} may still read its operand where the barrier_arrive at "
             f"{arrival.loc or '?'} lets others overwrite it. Call plgpu.wgmma_wait first, or arrive later (delay_release)."

@@ -41,8 +41,11 @@ def _started(block: Block) -> Iterator[Op]:
       continue
     store = pairs.get(op)
     if op.name == "arrive":
-      op.attrs["of_copy"] = False  # an arrival that is left is that of the threads
-      yield op if store is None else Op(COPY_ASYNC, [*store.operands, *op.operands], {}, [], [], store.loc)
+      if store is None:  # an arrival that is left is that of the threads, at the barrier of their own CTA
+        yield _own(op)
+      else:
+        along = {"along": op.attrs["along"]} if "along" in op.attrs else {}
+        yield Op(COPY_ASYNC, [*store.operands, *op.operands], along, [], [], store.loc)
     elif op.name == "commit_copies":
       if store is not None:
         yield Op(STORE_ASYNC, store.operands, store.attrs, [], [], store.loc)
@@ -52,6 +55,12 @@ def _started(block: Block) -> Iterator[Op]:
       yield Op(COPY_WAIT, [], op.attrs, [], [], op.loc)
     else:
       yield op
+
+
+def _own(arrival: Op) -> Op:
+  if arrival.attrs["of_copy"]:  # each CTA has copied for itself
+    arrival.attrs = {"of_copy": False}
+  return arrival
 
 
 def _pairs(block: Block) -> Iterator[tuple[Op, Op]]:

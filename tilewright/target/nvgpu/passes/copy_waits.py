@@ -75,7 +75,7 @@ def _needs(op: Op, wait: Op, buffers: set[Value], freed: Mapping[Value, set[Valu
   for own in with_nested(op):
     if wait.operands[0] in own.operands or own.name == "meet":
       return True
-    if own.name == "arrive" and freed.get(own.operands[0], set()) & buffers:
+    if own.name == "arrive" and freed.get(base_of(own.operands[0]), set()) & buffers:
       return True
     if own.name not in VIEWS and any(base_of(v) in buffers for v in own.operands if isinstance(v.type, RefType)):
       return True

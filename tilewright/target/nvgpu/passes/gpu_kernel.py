@@ -14,6 +14,7 @@ from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP, WARP
 from tilewright.target.nvgpu.passes import matmul_plans, memory, plans, stage
+from tilewright.target.nvgpu.passes.cooperation import Cooperation
 from tilewright.target.nvgpu.passes.elementwise_chains import Chains
 from tilewright.target.nvgpu.passes.l2_hints import PrefetchedBlock
 from tilewright.target.nvgpu.passes.layouts.inference import Inferred
@@ -72,6 +73,8 @@ class GpuKernel:
   cluster: Cluster = ALONE
   # pipeline
   pipeline: matmul_plans.Plan | None = None
+  # cooperation
+  cooperation: Cooperation | None = None  # of the CTAs of a cluster, in kernels by hand
   # roles
   roles: Roles | None = None  # of several warpgroups
   # occupancy
@@ -135,6 +138,9 @@ class GpuKernel:
       yield from self.plan().lines()
     if self.parallel:
       yield f"CTAs: along dimensions {', '.join(map(str, self.parallel))} of the grid"
+    if self.cooperation is not None:
+      hands = ", which hand over what their threads write" if self.cooperation.hands_over else ""
+      yield f"clusters of {' x '.join(map(str, self.cooperation.sizes))} CTAs{hands}"
     if self.resident > 1:
       yield f"{self.resident} CTAs on an SM"
     for position in self.streams:

@@ -3,6 +3,7 @@
     check        whether there is code for what the kernel asks
     simplify     rewrite rules of algebra; barriers of copies that are synchronous anyway are gone
     …            hand-written kernels: copies and products as ops that are started and waited for (`hand_written`, five passes)
+    cooperation  what the CTAs of a cluster do to each other, in hand-written kernels
     roles        what each warpgroup does, its registers; races and deadlocks are errors
     blocks       large blocks of independent rows in smaller ones (`tile.finer_blocks`)
     grid         which dimensions of the grid CTAs share out; clusters
@@ -21,6 +22,7 @@ checks after each what it wrote. Code generation (`emit.whole_kernel`) starts fr
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -37,6 +39,7 @@ from tilewright.target.nvgpu.ir.ops import MMA
 from tilewright.target.nvgpu.passes import (
   algebraic_rewrites,
   bodies,
+  cooperation,
   elementwise_chains,
   hand_written,
   k_loops,
@@ -105,6 +108,9 @@ def stages(kernel: NativeKernel, arch: Arch, wishes: Wishes = NO_WISHES) -> dict
 def check(k: GpuKernel) -> GpuKernel:
   kernel, wishes = k.kernel, k.wishes
   buffers.check(kernel, memory.MAX_WORKSPACE, "a launch")
+  if kernel.cluster and not k.arch.has_clusters:
+    kernel = cooperation.without_clusters(kernel, k.arch)
+    k = k.replace(kernel=kernel)
   if not kernel.mesh:
     return k
   symmetric_memory.check(kernel)
@@ -136,6 +142,11 @@ def simplify(k: GpuKernel) -> GpuKernel:
     hand_written.without_barriers(body)
     return k
   if kernel.warpgroups == 1 and _num_warps(k) not in (None, threads.GROUP // threads.WARP):
+    if kernel.cluster:
+      raise errors.GridError(
+        f"num_warps: the CTAs of the kernel '{kernel.name}' cooperate in clusters, and have 4 warps each, got {_num_warps(k)}. Leave "
+        "num_warps out."
+      )
     hand_written.without_barriers(body)  # a CTA that is no warpgroup: its copies are synchronous
   if hand_written.is_by_hand(kernel, k.arch):
     _refuse_pipeline(k)
@@ -151,6 +162,14 @@ def _num_warps(k: GpuKernel) -> int | None:
 
 def _by_hand(run: hand_written.Pass) -> Pass:
   return lambda k: k.replace(kernel=run(k.kernel, k.arch)) if k.form == WARPGROUPS else k
+
+
+def find_cooperation(k: GpuKernel) -> GpuKernel:
+  """What the CTAs of a cluster do to each other's shared memory; if nothing, they are CTAs like others."""
+  found = cooperation.find(k.kernel) if k.form == WARPGROUPS else None
+  return k.replace(
+    cooperation=found, kernel=k.kernel if found is not None else dataclasses.replace(k.kernel, cluster=())
+  )
 
 
 def find_roles(k: GpuKernel) -> GpuKernel:
@@ -307,6 +326,7 @@ PASSES: dict[str, Pass] = {
   "check": check,
   "simplify": simplify,
   **{name: _by_hand(run) for name, run in hand_written.PASSES.items()},
+  "cooperation": find_cooperation,
   "roles": find_roles,
   "blocks": blocks,
   "grid": grid,

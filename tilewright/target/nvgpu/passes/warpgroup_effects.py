@@ -170,7 +170,7 @@ class Roles:
     if not isinstance(op, Op) or op.name not in VIEWS:
       return tuple((0, size) for size in view.ref.shape), list(range(view.ref.rank))
     box, dims = self._box(op.operands[0], wg)
-    if op.name == "bitcast_ref":
+    if op.name in ("bitcast_ref", "cluster_ref"):
       return box, dims
     if op.name != "subview":
       return box, [-1] * view.ref.rank

@@ -17,7 +17,12 @@ from tilewright.target.llvm.loops import Index, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.by_hand import tma_copies
-from tilewright.target.nvgpu.emit.by_hand.warpgroup_barriers import address_of, arrive_by_warps, may_fence
+from tilewright.target.nvgpu.emit.by_hand.warpgroup_barriers import (
+  address_of,
+  arrive_by_warps,
+  first_along,
+  may_fence,
+)
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.distribution import distribute
@@ -25,6 +30,7 @@ from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.units import cp_async, mbarrier, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.ir.ops import barrier_of
+from tilewright.target.nvgpu.passes.cooperation import is_elsewhere
 from tilewright.target.nvgpu.passes.layouts.hints import is_in_shared
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Op, Value
@@ -34,6 +40,8 @@ from tilewright.tile.pipeline import CP_ASYNC, TMA
 def copy_async(code: BlockCode, op: Op) -> bool:
   """Start a copy to shared memory, if TMA or cp.async can carry it out; returns whether they do."""
   loaded = tma_copies.load_behind(op.operands[1])
+  if is_elsewhere(op.operands[0]) or is_elsewhere(barrier_of(op)[0]):
+    return False  # threads reach there
   if loaded is None or loaded.op.result in code.env or isinstance(code.memory_of(op.operands[0]), RegisterRef):
     return False
   if _by_tma(code, op, loaded):
@@ -66,12 +74,36 @@ def _by_tma(code: BlockCode, op: Op, loaded: tma_copies.Loaded) -> bool:
     roles, buffer = code.roles, base_of(op.operands[0])
     may_fence(code, lambda engine: roles is None or roles.is_filled_by_threads(buffer, engine))
     code.barrier()
-  address, pointer = address_of(code, barrier), code.tensor_map(boxes.tensor_map)
-  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
-    mbarrier.expect_more(b, address, boxes.nbytes)
-    tma_copies.issue_copy(b, boxes, pointer, source, target, address, code.arch.has_own_copies)
+  address = address_of(code, barrier)
+  along = op.attrs.get("along", ()) if code.cooperation is not None else ()
+  if along:
+    _multicast(code, boxes, source, target, address, along)
+  else:
+    pointer = code.tensor_map(boxes.tensor_map)
+    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+      mbarrier.expect_more(b, address, boxes.nbytes)
+      tma_copies.issue_copy(b, boxes, pointer, source, target, address, code.arch.has_own_copies)
   arrive_by_warps(code, address)
   return True
+
+
+def _multicast(
+  code: BlockCode, boxes: tma_copies.Boxes, source: View, target: View, address: ir.Value, along: tuple[int, ...]
+) -> None:
+  """Let each CTA of a cluster along some dimensions of the grid ask for its part of a copy, which arrives in all of them.
+
+  Each barrier expects all bytes. Those of others may come before it does: the phase does not end before this CTA's threads arrive."""
+  b, known = code.b, code.cooperation
+  assert known is not None and code.tensor_map is not None
+  ranks = known.ranks(along)
+  part = tma_copies.divided(boxes, len(ranks))
+  pointer = code.tensor_map(part.boxes.tensor_map)
+  first, number = first_along(code, along)
+  everyone = b.shl(I32(sum(1 << rank for rank in ranks)), first)
+  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+    mbarrier.expect_more(b, address, boxes.nbytes)
+    with if_then(b, b.icmp_unsigned("<", number, I32(part.count))):
+      tma_copies.issue_part(b, part, number, pointer, source, target, address, everyone)
 
 
 def _by_cp_async(code: BlockCode, op: Op, load: Op) -> bool:
@@ -124,6 +156,8 @@ def store_async(code: BlockCode, op: Op) -> bool:
   if code.tensor_map is None or array.home not in code.only_copied or not isinstance(load, Op):
     return False
   if load.name not in ("load", "window_load") or load.result in code.env or not is_in_shared(load.operands[0].ref):
+    return False
+  if is_elsewhere(load.operands[0]):
     return False
   array = _window(code, array, op, op.operands[2:])  # what lies outside, TMA drops too
   source = _window(

@@ -287,6 +287,54 @@ def issue_copy(
     tma.copy(b, pointer, b.add(to, I32(offset)), places(b, boxes, array, number), barrier, is_own=is_own)
 
 
+@dataclasses.dataclass(frozen=True)
+class Part:
+  """A copy, divided among CTAs of a cluster: `count` of them each ask for these boxes, moved on by its number times so much."""
+
+  boxes: Boxes
+  count: int
+  dim: int = 0  # of the tensor map, along which the parts of a box lie one behind the other
+  step: int = 0  # in units of that dimension
+  nbytes: int = 0  # in shared memory
+
+
+def divided(boxes: Boxes, count: int) -> Part:
+  """A copy divided among so many CTAs, if its boxes divide where their outermost digit in shared memory does; else the first copies all."""
+  m = boxes.tensor_map
+  sizes = [*m.box, m.box_columns]
+  dim = next((d for d, size in enumerate(sizes) if size > 1), len(sizes) - 1)
+  nbytes = m.box_bytes // count
+  align = max(_ALIGNED, SWIZZLES[m.swizzle or 0].span)
+  if sizes[dim] % count or nbytes % align:
+    return Part(boxes, 1)
+  sizes[dim] //= count
+  *box, columns = sizes
+  if columns * m.itemsize % _STRIDE:
+    return Part(boxes, 1)
+  smaller = dataclasses.replace(m, box=tuple(box), box_columns=columns)
+  return Part(dataclasses.replace(boxes, tensor_map=smaller), count, dim, sizes[dim], nbytes)
+
+
+def issue_part(
+  b: ir.IRBuilder,
+  part: Part,
+  number: ir.Value,
+  pointer: ir.Value,
+  array: View,
+  shared: View,
+  barrier: ir.Value,
+  blocks: ir.Value,
+) -> None:
+  """Issue the copies of the part with a number of all boxes, to the shared memory of some blocks of the cluster (a mask)."""
+  boxes = part.boxes
+  to = b.add(address(b, shared), b.mul(number, I32(part.nbytes)))
+  moved = b.mul(number, I32(part.step))
+  for n, offset in enumerate(boxes.offsets):
+    start = places(b, boxes, array, n)
+    start[part.dim] = b.add(start[part.dim], moved)
+    tma.copy(b, pointer, b.add(to, I32(offset)), start, barrier, blocks)
+
+
 def take(b: ir.IRBuilder, boxes: Boxes, pointer: ir.Value, array: View, shared: View) -> None:
   """Issue the copies of all boxes to the array."""
   source = address(b, shared)

@@ -7,6 +7,9 @@
 A barrier is an `mbarrier` in shared memory, which counts threads. Only the parity of a phase is observable, so a warpgroup keeps a parity
 bit for each barrier, which every wait flips, in a register of each thread.
 
+Where CTAs of a cluster arrive at each other's barriers, or fill each other's memory, all of them wait for each other before the body and at
+its end: nobody accesses barriers that are not initialised, or the memory of a CTA that has ended.
+
 A warpgroup whose check fails ends, and others may be waiting for it. So in kernels with checks, waiting threads poll for a failed check.
 """
 
@@ -24,9 +27,10 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.ops import effects
-from tilewright.target.nvgpu.emit.units import mbarrier, threads, tma
+from tilewright.target.nvgpu.emit.units import cluster, mbarrier, threads, tma
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.passes.memory import RefPlace, barriers
+from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Op, Value
 from tilewright.tile.types import SemaphoreArrayType
 
@@ -55,6 +59,16 @@ class Barriers:
 
   def begin_again(self, code: BlockCode) -> None:
     _initialize(code, code.b, self, again=True)
+
+
+@dataclasses.dataclass(eq=False)
+class Elsewhere:
+  """The same barriers of another CTA of the cluster."""
+
+  own: Barriers
+  rank: ir.Value
+
+  base = None
 
 
 def _words(kind: SemaphoreArrayType) -> int:
@@ -88,7 +102,8 @@ def _initialize(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool 
       address = b.add(own.address, I32(_BYTES * number))
       if again:
         mbarrier.end(b, address)
-      mbarrier.init(b, address, own.kind.arrivals * threads.GROUP)
+      ctas = own.kind.ctas if code.cooperation is not None else 1
+      mbarrier.init(b, address, own.kind.arrivals * ctas * threads.GROUP)
   for word in range(own.words):
     b.store(I32(0), b.gep(own.parities, [I32(word)], source_etype=I32))
 
@@ -104,18 +119,29 @@ def begin(code: BlockCode, *, has_barriers: bool) -> None:
   """All warpgroups wait for each other before the body, and for the barriers that were allocated."""
   if has_barriers:
     _fence_initialized(code)
-  threads.barrier(code.b)
+  _wait_for_all(code, in_cluster=code.cooperation is not None)
   code.forget_accesses()
 
 
-def meet(code: BlockCode, barriers: Sequence[Any] = ()) -> None:
+def end(code: BlockCode) -> None:
+  """After the body: other CTAs may still access the memory of this one."""
+  if code.cooperation is not None:
+    cluster.barrier(code.b)
+
+
+def _wait_for_all(code: BlockCode, *, in_cluster: bool) -> None:
+  """Barrier of all threads, of the CTA or of the cluster."""
+  cluster.barrier(code.b) if in_cluster else threads.barrier(code.b)
+
+
+def meet(code: BlockCode, barriers: Sequence[Any] = (), *, in_cluster: bool = False) -> None:
   """All warpgroups wait for each other, and barriers and semaphores begin again."""
   if barriers:
-    threads.barrier(code.b)
+    _wait_for_all(code, in_cluster=in_cluster)
     for own in barriers:
       own.begin_again(code)
     _fence_initialized(code)
-  threads.barrier(code.b)
+  _wait_for_all(code, in_cluster=in_cluster)
   code.forget_accesses()
 
 
@@ -136,6 +162,7 @@ def _alloc(code: BlockCode, op: Op) -> None:
 def _found(code: BlockCode, barrier: Sequence[Value]) -> tuple[Barriers, ir.Value]:
   """The barriers, and the number of the selected one."""
   b, own, index = code.b, code.env[barrier[0]], barrier[1:]
+  own = own.own if isinstance(own, Elsewhere) else own
   number: ir.Value = I32(0)
   for size, i in zip(own.kind.shape, index):
     number = b.add(b.mul(number, I32(size)), b.trunc(code.scalar_index(i), I32))
@@ -150,12 +177,55 @@ def address_of(code: BlockCode, barrier: Sequence[Value]) -> ir.Value:
 
 def arrive(code: BlockCode, op: Op, barrier: Sequence[Value]) -> None:
   """The threads arrive, for an op before which they may have written what tensor cores or TMA read."""
-  address = address_of(code, barrier)
   if not code.arch.has_tma:
-    mbarrier.arrive(code.b, address)
+    mbarrier.arrive(code.b, address_of(code, barrier))
     return
-  may_fence(code, lambda engine: code.roles is None or code.roles.tells_engines(op, engine))
-  arrive_by_warps(code, address)
+  if code.cooperation is not None and code.cooperation.writes_there:
+    tma.fence_writes_of_cluster(code.b)
+  else:
+    may_fence(code, lambda engine: code.roles is None or code.roles.tells_engines(op, engine))
+  if ranks := _ranks(code, op, barrier):
+    _arrive_in_cluster(code, address_of(code, barrier), ranks)
+  else:
+    arrive_by_warps(code, address_of(code, barrier))
+
+
+def _ranks(code: BlockCode, op: Op, barrier: Sequence[Value]) -> list[ir.Value]:
+  """The CTAs of the cluster at whose barriers an op arrives; none: only its own."""
+  own = code.env[barrier[0]]
+  if isinstance(own, Elsewhere):
+    return [own.rank]
+  along = op.attrs.get("along", ()) if op.name == "arrive" else ()
+  if code.cooperation is None or not along:
+    return []
+  first, _ = first_along(code, along)
+  return [code.b.add(first, I32(rank)) for rank in code.cooperation.ranks(along)]
+
+
+def first_along(code: BlockCode, dims: tuple[int, ...]) -> tuple[ir.Value, ir.Value]:
+  """The rank of the first CTA of the cluster along some dimensions of the grid, at this CTA's place along the others, and the number of
+  this CTA among those."""
+  b, known = code.b, code.cooperation
+  assert known is not None and code.instance is not None
+  rank: ir.Value = I32(0)
+  number: ir.Value = I32(0)
+  for dim in range(known.first, known.first + len(known.sizes)):
+    place = code.instance.indices[dim]
+    if dim not in dims:
+      rank = b.add(rank, b.mul(place, I32(known.stride(dim))))
+  for dim in dims:
+    number = b.add(b.mul(number, I32(known.extent(dim))), code.instance.indices[dim])
+  return rank, number
+
+
+def _arrive_in_cluster(code: BlockCode, address: ir.Value, ranks: Sequence[ir.Value]) -> None:
+  """One thread of each warp arrives for the whole warp, in each of some CTAs."""
+  b = code.b
+  assert code.cooperation is not None
+  threads.warp_barrier(b)
+  with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(threads.WARP)), I32(0))):
+    for rank in ranks:
+      cluster.arrive(b, address, rank, threads.WARP, hands_over=code.cooperation.hands_over)
 
 
 def fence_operands(code: BlockCode, loads: Sequence[Op]) -> None:
@@ -215,7 +285,8 @@ def _await(code: BlockCode, op: Op) -> None:
   look, done = b.append_basic_block("await"), b.append_basic_block("await.done")
   b.branch(look)
   b.position_at_end(look)
-  has_ended = mbarrier.has_ended(b, address, parity, may_sleep=code.arch.has_tma)
+  sees = sees_others(code, op.operands[0])
+  has_ended = mbarrier.has_ended(b, address, parity, may_sleep=code.arch.has_tma, of_cluster=sees)
   if code.error is None:
     b.cbranch(has_ended, done, look)
   else:
@@ -225,14 +296,23 @@ def _await(code: BlockCode, op: Op) -> None:
     failed = b.load_atomic(code.error.word(b, device_log.FAILED), "monotonic", 4, typ=I32)
     b.cbranch(b.icmp_unsigned("!=", failed, I32(0)), fail, look)
     b.position_at_end(fail)
-    b.ret_void()
+    code.stop()
   b.position_at_end(done)
+  if sees and code.cooperation is not None and code.cooperation.writes_there:
+    tma.fence_writes_of_cluster(b)
+
+
+def sees_others(code: BlockCode, barrier: Value) -> bool:
+  """Whether a wait at a barrier is for what threads of other CTAs of the cluster wrote."""
+  known = code.cooperation
+  return known is not None and known.hands_over and base_of(barrier) in known.barriers
 
 
 def _meet(code: BlockCode, op: Op) -> None:
   """Initialise barriers again, unless this runs once: they belong to one scope, and were initialised before the body."""
   is_once = code.whole is not None and op in code.whole.ops
-  meet(code, () if is_once else [code.env[v] for v in op.operands])
+  in_cluster = code.cooperation is not None and not code.cooperation.barriers.isdisjoint(op.operands)
+  meet(code, () if is_once else [code.env[v] for v in op.operands], in_cluster=in_cluster)
 
 
 def _set_registers(code: BlockCode, op: Op) -> None:

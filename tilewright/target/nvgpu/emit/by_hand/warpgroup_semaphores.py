@@ -102,7 +102,7 @@ def _wait(code: BlockCode, op: Op) -> None:
   verdict = told_by_first(code, lambda: _poll(code, place, needed, is_taken=op.attrs["decrement"]))
   if code.error is not None:
     with if_then(b, b.icmp_unsigned("==", verdict, I32(_FAILED)), ends=True):
-      b.ret_void()
+      code.stop()
   code.forget_accesses()
 
 
@@ -166,7 +166,8 @@ def _test(code: BlockCode, op: Op, own: warpgroup_barriers.Barriers) -> ir.Value
   """The first thread asks. If the phase has ended, each thread sees it end, so that what arrived is visible to it."""
   b = code.b
   phase = warpgroup_barriers.next_phase(code, op.operands)
-  ask = lambda: mbarrier.has_ended(b, phase.address, phase.parity, may_sleep=False)
+  sees = warpgroup_barriers.sees_others(code, op.operands[0])
+  ask = lambda: mbarrier.has_ended(b, phase.address, phase.parity, may_sleep=False, of_cluster=sees)
   ended = b.icmp_unsigned("!=", told_by_first(code, lambda: b.zext(ask(), I32)), I32(0))
   with if_then(b, ended):
     look, done = b.append_basic_block("test.look"), b.append_basic_block("test.done")
@@ -175,7 +176,7 @@ def _test(code: BlockCode, op: Op, own: warpgroup_barriers.Barriers) -> ir.Value
     b.cbranch(ask(), done, look)
     b.position_at_end(done)
   code.forget_accesses()
-  return b.select(ended, I32(own.kind.arrivals), I32(0))
+  return b.select(ended, I32(own.kind.arrivals * own.kind.ctas), I32(0))
 
 
 STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {

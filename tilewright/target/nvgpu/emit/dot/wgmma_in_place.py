@@ -42,7 +42,7 @@ def find(code: BlockCode, value: Value, contracted: int) -> Placed | None:
   if not isinstance(load, Op) or load.name != "load" or loaded in code.env:
     return None
   view = code.env.get(load.operands[0])
-  if not isinstance(view, View) or view.tiled is None or view.has_edges or loaded.tile.rank != 2:
+  if not isinstance(view, View) or view.tiled is None or view.has_edges or view.is_elsewhere or loaded.tile.rank != 2:
     return None
   tiled, shape = view.tiled, loaded.tile.shape
   digits = digits_of_part(view, tiled, shape)

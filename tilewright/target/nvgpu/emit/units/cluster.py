@@ -16,7 +16,8 @@ import dataclasses
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, VOID
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import I32, I64, VOID
 
 MAX_CLUSTER_BLOCKS = 8  # of a cluster, on every device that has them
 
@@ -72,8 +73,21 @@ def barrier(b: ir.IRBuilder) -> None:
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
-def arrive(b: ir.IRBuilder, address: ir.Value, rank: ir.Value) -> None:
-  """Arrive at the barrier that lies at an address in another block's shared memory as it does in one's own."""
-  # Not `.release.cluster`, for which ptxas puts a fence of the whole device before it: what a thread waits for has been read then.
-  text = "{ .reg .b32 R; mapa.shared::cluster.u32 R, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [R]; }"
+def arrive(b: ir.IRBuilder, address: ir.Value, rank: ir.Value, count: int = 1, *, hands_over: bool = False) -> None:
+  """Arrive, in the name of so many threads, at the barrier that lies at an address in another block's shared memory as it does in this
+  one's.
+
+  With `hands_over`, those who wait there see what this thread has written."""
+  # Otherwise not `.release.cluster`, for which ptxas puts a fence of the whole device before it: what a thread waits for has been read
+  # then.
+  kind, times = ".release.cluster" if hands_over else "", f", {count}" if count > 1 else ""
+  text = (
+    f"{{ .reg .b32 R; mapa.shared::cluster.u32 R, $0, $1; mbarrier.arrive{kind}.shared::cluster.b64 _, [R]{times}; }}"
+  )
   b.call(ir.InlineAsm(ir.FunctionType(VOID, [I32, I32]), text, "r,r,~{memory}", side_effect=True), [address, rank])
+
+
+def there(b: ir.IRBuilder, pointer: ir.Value, rank: ir.Value) -> ir.Value:
+  """What a pointer to this block's shared memory is in that of another block: a pointer to any memory."""
+  asm = ir.InlineAsm(ir.FunctionType(I64, [I64, I32]), "mapa.u64 $0, $1, $2;", "=l,l,r")
+  return b.inttoptr(b.call(asm, [b.ptrtoint(pointer, I64), rank]), ty.PTR)

@@ -38,7 +38,7 @@ def store_of(code: BlockCode, view: Any, layout: Layout) -> Access | None:
 
 def _is_laid_out(view: Any) -> bool:
   """Whether a place is a whole buffer, laid out in some way."""
-  if not isinstance(view, View) or view.tiled is None or view.has_edges:
+  if not isinstance(view, View) or view.tiled is None or view.has_edges or view.is_elsewhere:
     return False
   return view.along == views.whole(view.tiled)
 

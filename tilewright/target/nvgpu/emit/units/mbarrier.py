@@ -59,9 +59,12 @@ def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
   _asm(b, text, [address, parity])
 
 
-def has_ended(b: ir.IRBuilder, address: ir.Value, parity: ir.Value, *, may_sleep: bool) -> ir.Value:
-  """Whether the phase with this parity has ended; `may_sleep`, which sm_90 can, it may take a while to say no."""
-  kind = "try_wait" if may_sleep else "test_wait"
-  text = f"{{ .reg .pred P; mbarrier.{kind}.parity.shared.b64 P, [$1], $2; selp.b32 $0, 1, 0, P; }}"
+def has_ended(
+  b: ir.IRBuilder, address: ir.Value, parity: ir.Value, *, may_sleep: bool, of_cluster: bool = False
+) -> ir.Value:
+  """Whether the phase with this parity has ended; `may_sleep`, which sm_90 can, it may take a while to say no. With `of_cluster`, what
+  other CTAs of the cluster wrote before they arrived is visible then."""
+  kind, scope = "try_wait" if may_sleep else "test_wait", ".acquire.cluster" if of_cluster else ""
+  text = f"{{ .reg .pred P; mbarrier.{kind}.parity{scope}.shared.b64 P, [$1], $2; selp.b32 $0, 1, 0, P; }}"
   asm = ir.InlineAsm(ir.FunctionType(I32, [I32, I32]), text, "=r,r,r,~{memory}", side_effect=True)
   return b.icmp_unsigned("!=", b.call(asm, [address, parity]), I32(0))

@@ -134,6 +134,11 @@ def wait_stores(b: ir.IRBuilder) -> None:
   b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
 
 
+def fence_writes_of_cluster(b: ir.IRBuilder) -> None:
+  """The same for writes to the shared memory of any CTA of the cluster, and from other CTAs."""
+  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async;", "~{memory}", side_effect=True), [])
+
+
 def fence_writes(b: ir.IRBuilder) -> ir.Instruction:
   """Proxy fence: this thread's accesses to shared memory, writes above all, happen before those of tensor cores and TMA that are issued
   after synchronisation with this thread."""

@@ -360,7 +360,7 @@ def _filled_by_copies(system: System, ref: Value) -> None:
     system.require(OneOf((shared,), rows, f"{shared} must be transferable by cp.async, in pieces of 16 bytes of a row"))
 
 
-@rule("subview", "reshape_ref", "transpose_ref", "bitcast_ref")
+@rule("subview", "reshape_ref", "transpose_ref", "bitcast_ref", "cluster_ref")
 def _view(system: System, op: Op) -> None:
   """A view of shared memory has the layout of its ref if it only takes the front dimensions apart; else both lie row-major."""
   base, view = system.shared(op.operands[0]), system.shared(op.result)
@@ -368,7 +368,7 @@ def _view(system: System, op: Op) -> None:
     _row_by_row(system, op.operands[0])
   if base is None or view is None:
     return
-  if base.shape == view.shape and base.bits == view.bits and op.name in ("bitcast_ref", "subview"):
+  if base.shape == view.shape and base.bits == view.bits and op.name in ("bitcast_ref", "subview", "cluster_ref"):
     system.require(Equal(base, view))
     return
   if op.name == "transpose_ref" and system.is_plain:

@@ -31,7 +31,7 @@ ELEMENTWISE = frozenset(
   }
 )
 SHARED_SPACES = frozenset({"smem", "shared"})
-_VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref"})
+_VIEWS = frozenset({"subview", "reshape_ref", "transpose_ref", "bitcast_ref", "cluster_ref"})
 _LOOP = 8  # a loop is taken to run that many times
 _DEEPEST = 3
 _VECTOR_BITS = 128
