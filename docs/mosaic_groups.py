@@ -18,7 +18,7 @@ GROUPS = [
   Group(
     "kernels and meshes",
     "kernel Mesh CompilerParams LoweringSemantics TraceScope",
-    "a grid of CTAs; blocks of a cluster are blocks like others; warpgroups (`num_threads`) share scratch "
+    "a grid of CTAs, launched in clusters where those cooperate; warpgroups (`num_threads`) share scratch "
     "memory. A profile is a folder of traces; parameters for barriers and reductions mean nothing",
     "instances of a grid; warpgroups take turns (CPU) or are threads of the simulated machine",
   ),
@@ -43,14 +43,15 @@ GROUPS = [
     "commit_smem_to_gmem_group CopyPartition",
     "among several warpgroups, on sm_90a and later, by TMA where boxes fit: to shared memory until the "
     "barrier, to global memory until `wait_smem_to_gmem`. Where none fits, and before sm_90, to shared memory by `cp.async` "
-    "until the barrier; all others are loads and stores that are done when the call returns. What blocks of a cluster copy "
-    "together, each copies for itself; prefetches do nothing",
+    "until the barrier; all others are loads and stores that are done when the call returns. What CTAs of a cluster copy "
+    "together (`collective_axes`), TMA brings each a part of, for all of them, on sm_90 and sm_100; prefetches do nothing",
     "done when the call returns",
   ),
   Group(
     "barriers",
     "Barrier barrier_arrive barrier_wait barrier_test ClusterBarrier",
-    "mbarriers among several warpgroups; with one, nothing to wait for. `barrier_test` and barriers of a cluster are errors",
+    "mbarriers among several warpgroups; with one, nothing to wait for. At a `ClusterBarrier` the CTAs of a cluster arrive "
+    "at each other's, on sm_90 and sm_100",
     "counted; a wait that cannot end is a `DeadlockError`. `barrier_test` and `ClusterBarrier` are for `interpret=`",
   ),
   Group(
@@ -88,7 +89,7 @@ GROUPS = [
     "warps, clusters and devices",
     "WarpMesh warp_map cluster_ref async_store_smem remote_ref PeerMemRef multicast_ref multimem_load_reduce multimem_store",
     "`warp_map` and `WarpMesh` run one warp after another, if they do not wait for each other; the memory of other devices is reached "
-    "on the CPU, and on GPUs of one host; `cluster_ref` and `async_store_smem` are errors",
+    "on the CPU, and on GPUs of one host; CTAs of a cluster access each other's shared memory on sm_90 and sm_100",
     "the same; blocks of a cluster reach for each other with `interpret=`",
   ),
   Group(

@@ -19,7 +19,7 @@ from tilewright import errors
 from tilewright.pallas.lowering.effects import as_int32
 from tilewright.pallas.lowering.table import Context, rule
 from tilewright.target.xla.evaluate import subjaxprs
-from tilewright.tile.grid import Kernel
+from tilewright.tile.grid import GridMapping, Kernel
 from tilewright.tile.ir import Block, Value
 from tilewright.tile.memory import BlockBarrier
 from tilewright.tile.types import RefType, SemaphoreArrayType
@@ -57,6 +57,13 @@ def is_used(ctx: Context) -> bool:
   """Whether this is code for a GPU whose CTAs cooperate in clusters."""
   kernel = ctx.builder.kernel
   return ctx.builder.for_gpu and kernel is not None and bool(axes_of(kernel)) and cooperates(kernel.jaxpr)
+
+
+def concurrent(mapping: GridMapping, semantics: Sequence[Any] | None) -> tuple[Any, ...]:
+  """What is said of the dimensions of a grid whose CTAs wait for each other: they are there at the same time, whatever they write. Those of
+  a batch stay as they are, one cluster after another."""
+  of_batch = mapping.num_vmapped
+  return (*(semantics or ("arbitrary",) * of_batch)[:of_batch], *("concurrent",) * (len(mapping.grid) - of_batch))
 
 
 def barrier_type(

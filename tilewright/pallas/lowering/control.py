@@ -337,6 +337,10 @@ def lower_kernel(
   semantics = getattr(kernel.compiler_params, "dimension_semantics", None)
   if getattr(kernel.compiler_params, "grid_is_parallel", False):
     semantics = ("concurrent" if for_gpu else "parallel",) * len(mapping.grid)
+  cluster: tuple[int, ...] = ()
+  if for_gpu and clusters.cooperates(kernel.jaxpr):
+    cluster = tuple(axis.size for axis in clusters.axes_of(kernel).values())
+    semantics = clusters.concurrent(mapping, semantics)
   warpgroups = kernel.warpgroups
   if together:
     warpgroups, semantics = math.prod(int(d or 1) for d in mapping.grid), None
@@ -360,9 +364,7 @@ def lower_kernel(
     are_cores=together,
     mesh=positions,
     writes_all=bool(mesh) and getattr(kernel.compiler_params, "writes_all", False),
-    cluster=tuple(axis.size for axis in clusters.axes_of(kernel).values())
-    if for_gpu and clusters.cooperates(kernel.jaxpr)
-    else (),
+    cluster=cluster,
   )
   return read_through_outputs(native)
 

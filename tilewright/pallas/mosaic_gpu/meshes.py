@@ -119,7 +119,8 @@ def kernel(
     scratch_types: memory of a CTA; a sequence, or a dict whose refs are passed by keyword. `scratch_shapes` is an older name.
     compiler_params: a `plgpu.CompilerParams`. Its `dimension_semantics` are "parallel" throughout.
     grid, grid_names: the blocks, and what `lax.axis_index` calls their axes.
-    cluster, cluster_names: the blocks of a cluster. They are blocks like others: what they copy together, each copies for itself.
+    cluster, cluster_names: the blocks of a cluster, of which there are as many as the grid says. On GPUs with clusters they access each
+      other's memory, and bring each other what they copy together; elsewhere they are blocks like others.
     num_threads, thread_name: the warpgroups of a block, on a GPU at most eight, and what `lax.axis_index` calls their axis.
     interpret, debug: as for `pallas_call`.
     **mesh_kwargs: more of `Mesh`: `kernel_name`.
