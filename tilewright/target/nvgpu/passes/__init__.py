@@ -31,6 +31,7 @@ For kernels with explicit copies and synchronisation, at the GPU level (`nvgpu.i
     operand_swizzles    layouts of operands in shared memory that the user left open
     copy_waits          a pipeline's wait for an input, at the first use of that input
     warpgroup_roles     code for some warpgroups, as an op that names them
+    cooperation         what CTAs of a cluster do to each other's shared memory and barriers
     unions              buffers of a union, which take turns in the same shared memory
     register_budget     whether warpgroups that reallocate registers (setmaxnreg) can all get what they request
     warpgroup_effects   what each warpgroup reads and writes of shared memory: which fences and barriers are needed
