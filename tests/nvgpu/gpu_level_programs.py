@@ -74,6 +74,7 @@ HAND_WRITTEN: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 PLAIN: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
   "softmax": (gpu_programs.by_rows(gpu_programs.softmax), (S((8192, 8192), BF16),)),
   "gelu_gate": (gpu_programs.by_rows(gpu_programs.gelu_gate), (S((16, 1024), BF16),) * 2),
+  "softmax_in_large_blocks": (gpu_programs.by_rows(gpu_programs.softmax, rows=64), (S((256, 4096), F32),)),
   "lgamma": (gpu_programs.by_rows(jax.lax.lgamma), (S((16, 1024), F32),)),
   "column_sums": (column_sums, (S((128, 256), F32),)),
   "best_in_front": (best_in_front, (S((40, 128), F32),)),

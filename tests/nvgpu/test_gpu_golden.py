@@ -27,7 +27,7 @@ REGENERATE = "If the change is meant: python -m tests.nvgpu.test_gpu_golden"
 
 def _plain(text: str) -> str:
   """Without what depends on where this repository lies, and on lines of tests."""
-  return re.sub(r'  // .*|message="[^"]*"', "", text)
+  return re.sub(r'  // .*|(message|where)="[^"]*"', "", text)
 
 
 @functools.cache
