@@ -22,7 +22,7 @@ from tilewright.target.llvm.calling import call, keep
 from tilewright.target.llvm.code_cache import CodeCache
 from tilewright.target.llvm.identity import code_version, identity
 from tilewright.target.llvm.prepared import kernel_text, prepared
-from tilewright.tile import device_parties
+from tilewright.tile import device_parties, split_sums
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.parallel import parallel_dims
 
@@ -161,12 +161,20 @@ def _compile(kernel: NativeKernel, key_text: str | None) -> Hold:
   return _code_cache.make(name, lambda: jit.object_code(text))
 
 
+_INSTANCES = (
+  32  # that may run at the same time where a sequential grid is split: on any machine, so that results are the same
+)
+
+
 def run(
   kernel: NativeKernel, *operands: Any, title: str = "", only_gangs: bool = False, parties: tuple[int, ...] = ()
 ) -> list[Any]:
   """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. The title appears in messages of kernels
   that access other devices; `only_gangs` says that devices of this program wait for each other in no other way (`threads`); `parties`, for
-  each device of the mesh, with which of them it meets (unless said, with those that its body communicates with)."""
+  each device of the mesh, with which of them it meets (unless said, with those that its body communicates with). A sum along a sequential
+  grid becomes two kernels (`tile.split_sums`)."""
+  if (found := split_sums.split(kernel, _INSTANCES)) is not None:
+    return run(found.finish, *operands, *found.totals(run(found.parts, *operands)))
   program = calling.program()
   world = processes.world_of(processes.of_program(program)) if kernel.mesh else None
   if world is not None:
