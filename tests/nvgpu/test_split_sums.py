@@ -97,6 +97,19 @@ def test_what_is_no_such_sum_stays_in_order(body, scratch):
   assert split_sums.split(native, 1000) is None
 
 
+def test_partial_results_take_less_memory_than_what_is_added_up(monkeypatch):
+  """Sixteen blocks are read; of an accumulator as large as a block there are at most four."""
+  ((_, native),) = natives(kernel_of(lambda x, o: added_up(x, o)), integers(16, 64))
+  assert split_sums.split(native, 1000).parts.mapping.grid == (4, 4)
+  monkeypatch.setattr(split_sums, "_LEAST_PARTS", 5)
+  assert split_sums.split(native, 1000) is None
+
+
+def added_up(x, o):
+  pl.when(FIRST(0))(lambda: o.__setitem__(..., jnp.zeros_like(o)))
+  o[...] += x[...]
+
+
 def test_what_the_host_runs_is_the_sum(monkeypatch):
   """On a GPU, a call is two kernels with XLA's sum between; here each runs in the GPU's model."""
   from tilewright.target import nvgpu

@@ -36,6 +36,7 @@ _KINDS = {"add": "sum", "max": "max", "min": "min"}
 _LEAST_STEPS = 8
 _LEAST_PARTS = 4
 _LEAST_BYTES = 4 << 20  # of all blocks: less is added up before further kernels have been launched
+_SHARE = 4  # of these bytes, partial results take at most one in so many
 _INDEX = TileType((), np.dtype(np.int32))
 
 
@@ -82,11 +83,9 @@ def split(kernel: NativeKernel, instances: int) -> SplitSums | None:
   mapping, grid = kernel.mapping, kernel.mapping.grid
   if not grid or None in grid or not _may_be_split(kernel):
     return None
-  steps = int(grid[-1])
-  others = math.prod(int(n) for n in grid[:-1])
-  wanted = -(-instances // max(1, others))
-  parts = max((n for n in range(1, min(wanted, steps) + 1) if steps % n == 0), default=1)
-  if steps < _LEAST_STEPS or parts < _LEAST_PARTS or _nbytes(kernel) < _LEAST_BYTES:
+  steps, others, nbytes = int(grid[-1]), math.prod(int(n) for n in grid[:-1]), _nbytes(kernel)
+  most = -(-instances // max(1, others))
+  if steps < _LEAST_STEPS or nbytes < _LEAST_BYTES or most < _LEAST_PARTS:
     return None
   kernel = clean(copied_kernel(kernel))
   last = len(grid) - 1
@@ -94,6 +93,11 @@ def split(kernel: NativeKernel, instances: int) -> SplitSums | None:
     return None
   carried = _find(kernel, last - mapping.num_vmapped, steps)
   if carried is None or any(last in moving_dims(kernel, mapping.num_inputs + k) for k in range(mapping.num_outputs)):
+    return None
+  partial = others * sum(a.ref.ref.size * width(a.ref.ref.dtype) // 8 for a in carried.accumulators)
+  most = min(most, nbytes // (_SHARE * partial), steps)
+  parts = max((n for n in range(1, most + 1) if steps % n == 0), default=1)
+  if parts < _LEAST_PARTS:
     return None
   kinds = tuple(a.kind for a in carried.accumulators)
   return SplitSums(clean(_parts(kernel, carried, parts)), clean(_finish(kernel, carried)), last, kinds)
@@ -108,6 +112,7 @@ def _may_be_split(kernel: NativeKernel) -> bool:
   return (
     is_plain
     and not kernel.input_output_aliases
+    and not any(op.name == "dot" for op in walk(kernel.body.body))  # products along a grid have pipelines of their own
     and not any(value is not None for value in kernel.scratch_values)
     and all(m is not None for m in kernel.index_maps[kernel.mapping.num_inputs :])
     and all(dtype is not None and np.dtype(dtype).kind != "c" and width(dtype) >= 8 for dtype in (*arrays, *memory))
