@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from tilewright.target.cpu import polling
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.cpu.passes import BufferPass, passes_of
 from tilewright.target.llvm import arithmetic
@@ -34,6 +35,8 @@ class HostCode(Code):
     self.host = host
     self.passes: dict[Value, BufferPass] = {}  # the tiles to materialise, with the pass that fills their buffers
     self.keeping: list[Value] = []  # those defined since the last statement
+    self.polls: list[tuple[Any, str]] = []  # the loops around this place that read semaphores: state and kind
+    self.polling: Any = polling.AloneInItsThread()
 
   # --- keeping values --------------------------------------------------------------------------------------------
 

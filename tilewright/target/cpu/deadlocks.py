@@ -37,6 +37,9 @@ from tilewright.target.cpu.rendezvous_layout import (
   FOR_CORES,
   FOR_DEVICE,
   FOR_END,
+  FOR_POLLED,
+  FOR_POLLED_OR_OTHER,
+  FOR_SEMAPHORE,
   GONE,
   IN_BODY,
   OUTSIDE,
@@ -49,6 +52,8 @@ _texts: collections.deque[ctypes.Array] = collections.deque(maxlen=256)  # messa
 _LONGEST_STEP = 2.0  # seconds between two looks that count as waiting
 _since: dict[tuple[int, int, int, int], float] = {}
 _reported: set[tuple[int, int, int]] = set()
+# What a device saw when it looked first, if nothing has changed since.
+_polled: dict[tuple[int, int, int], tuple[object, dict[int, int]]] = {}
 _clock = [time.monotonic(), 0.0]  # when it was last looked at, and what it showed
 _lock = threading.Lock()
 _RUN_AHEAD = (
@@ -72,11 +77,16 @@ class Slot:
   expected: int
   error: str
   other: int  # the device that it waits for, if it waits for one
+  polls: int  # how often it has read a semaphore, if it polls
 
   @property
   def is_blocked(self) -> bool:
     """Whether it waits for a condition that does not hold yet."""
     return self.state == IN_BODY and bool(self.where) and self.counted < self.expected
+
+  @property
+  def is_polling(self) -> bool:
+    return self.is_blocked and self.kind in (FOR_POLLED, FOR_POLLED_OR_OTHER)
 
   @property
   def is_over(self) -> bool:
@@ -94,6 +104,8 @@ class Slot:
       return "is running"
     if self.kind == FOR_DEVICE:
       return f"waits at {self.where} for device {self.other} to come"
+    if self.kind in (FOR_POLLED, FOR_POLLED_OR_OTHER):
+      return f"polls a semaphore at {self.where}"
     if self.kind == FOR_CORES:
       return f"waits with all its cores; one {self.where}"
     return f"waits at {self.where} for a semaphore, which has {self.counted} of {self.expected}"
@@ -131,7 +143,7 @@ def _slot(rendezvous: int, device: int, *, look: bool) -> Slot:
   at = rendezvous + rendezvous_layout.SLOTS + device * rendezvous_layout.SLOT_BYTES
   state, where = _word(at + rendezvous_layout.STATE), _text(_word(at + rendezvous_layout.WHERE))
   kind, place = _word(at + rendezvous_layout.KIND), _word(at + rendezvous_layout.COUNTER)
-  is_counted = look and where and place and kind != FOR_CORES
+  is_counted = look and where and place and kind in (FOR_SEMAPHORE, FOR_DEVICE, FOR_END)
   counted = ctypes.c_int32.from_address(place).value if is_counted else 0
   other = (place - rendezvous - rendezvous_layout.SLOTS) // rendezvous_layout.SLOT_BYTES if kind == FOR_DEVICE else -1
   error = _text(_word(at + rendezvous_layout.ERROR)) if state == FAILED else ""
@@ -145,6 +157,7 @@ def _slot(rendezvous: int, device: int, *, look: bool) -> Slot:
     1 if kind == FOR_CORES else _word(at + rendezvous_layout.EXPECTED),
     error,
     other,
+    _word(at + rendezvous_layout.POLLS),
   )
 
 
@@ -241,7 +254,7 @@ def _other_rendezvous_of(rendezvous: Rendezvous, device: int, others: list[Rende
   for other in others:
     if other.address != rendezvous.address and other.run == rendezvous.run and device < len(other.slots):
       slot = other.slots[device]
-      if (slot.state == IN_BODY and slot.where) or slot.state == BODY_DONE:
+      if (slot.state == IN_BODY and slot.where and not slot.is_polling) or slot.state == BODY_DONE:
         where = slot.where or "its end"
         inside = "" if "in kernel" in where else f" in kernel '{other.name}'"
         return dataclasses.replace(slot, where=where + inside)
@@ -360,14 +373,14 @@ def _deadlock_message(address: int, me: int) -> str | None:
       f"DeadlockError: Device {own.other}, which is addressed at {own.where}, has ended kernel '{rendezvous.name}' long ago and gone on "
       f"without device {me}. Let all devices of the mesh run the kernel, and let each wait for what is sent to it before it ends."
     )
-  if _is_stalled(rendezvous, elsewhere) and not (elsewhere and waited < _ELSEWHERE):
+  if any(s.is_polling for s in rendezvous.slots):
+    if _polls_in_vain(rendezvous, elsewhere, me):
+      return _stalled_message(rendezvous, elsewhere)
+  elif _is_stalled(rendezvous, elsewhere) and not (elsewhere and waited < _ELSEWHERE):
     time.sleep(0.05 if elsewhere or any(s.kind == FOR_CORES for s in rendezvous.slots) else 0.002)
     again, away_again = _snapshot(address)
     if _key(again, away_again) == _key(rendezvous, elsewhere) and _is_stalled(again, away_again):
-      return (
-        f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other and never go on:{report(again, away_again)}\n"
-        "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
-      )
+      return _stalled_message(again, away_again)
   missing = [s.device for s in rendezvous.slots if s.state == ABSENT and s.device not in elsewhere]
   if missing and waited > timeout():
     return (
@@ -376,6 +389,34 @@ def _deadlock_message(address: int, me: int) -> str | None:
       "Let all devices of the mesh run the kernel; TILEWRIGHT_TIMEOUT says how many seconds to wait."
     )
   return None
+
+
+def _stalled_message(rendezvous: Rendezvous, elsewhere: dict[int, Slot]) -> str:
+  return (
+    f"DeadlockError: The devices that run kernel '{rendezvous.name}' wait for each other and never go on:{report(rendezvous, elsewhere)}\n"
+    "Signal each semaphore as often as it is waited for, and let all devices run the same kernels in the same order."
+  )
+
+
+def _polls_in_vain(rendezvous: Rendezvous, elsewhere: dict[int, Slot], me: int) -> bool:
+  """Whether no device can go on, some of which poll: this was so at an earlier look of this device, nothing has changed since, and each of
+  those has read its semaphore since then. A loop that may end by itself is given as long as a device that has not come."""
+  place = (rendezvous.address, rendezvous.created, me)
+  polls = {s.device: s.polls for s in rendezvous.slots if s.is_polling}
+  key = _key(rendezvous, elsewhere)
+  is_stalled = _is_stalled(rendezvous, elsewhere)
+  with _lock:
+    if len(_polled) > 4096:
+      _polled.clear()
+    before_key, before = _polled.pop(place, (None, polls))
+    if is_stalled:
+      _polled[place] = key, before if before_key == key else polls
+  if before_key != key or not is_stalled:
+    return False
+  for s in rendezvous.slots:
+    if s.is_polling and s.kind == FOR_POLLED_OR_OTHER and _waited(rendezvous, s.device, s.waits) <= timeout():
+      return False
+  return all(n >= before[d] + 2 for d, n in polls.items())
 
 
 def _ended(domain: int) -> str:

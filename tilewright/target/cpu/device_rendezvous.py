@@ -32,6 +32,7 @@ from tilewright.target.cpu.rendezvous_layout import (
   ARENA,
   ARGS,
   ARRIVE,
+  ASKED,
   AWAIT,
   BODY_DONE,
   BROKEN,
@@ -78,6 +79,8 @@ from tilewright.target.cpu.rendezvous_layout import (
   NEXT,
   OUTSIDE,
   OWN_HEAP,
+  POLL,
+  POLLS,
   RELEASE,
   RUN,
   SLOT_BYTES,
@@ -98,6 +101,8 @@ _SPINS = 256
 _YIELDING = 1_000_000  # nanoseconds: on a busy machine, one time of giving way may take longer
 _SLEEP_NANOSECONDS = 100_000  # nanoseconds
 _MAX_SLEEPS = 100  # between two questions to Python
+_POLLS = 64  # readings of a semaphore in a loop before each of them yields
+_ASKING = 50_000_000  # nanoseconds between two questions to Python of a device that polls
 _NULL = ir.Constant(PTR, None)
 
 ENTER_TYPE = ir.FunctionType(PTR, [I64, PTR, PTR, I64, I64, PTR, PTR])  # run, site, name, count, me, arrays, arena
@@ -107,6 +112,7 @@ AWAIT_TYPE = ir.FunctionType(
   I64, [PTR, I64, PTR, I32, PTR, PTR]
 )  # rendezvous, me, counter, wanted, where, place of an error
 IDLE_TYPE = ir.FunctionType(VOID, [PTR, I64, PTR, PTR])  # rendezvous, me, where, place of an error
+POLL_TYPE = ir.FunctionType(VOID, [PTR, I64, I64, PTR, PTR])  # rendezvous, me, kind, where, place of an error
 DEADLOCK_CHECK_TYPE = ir.FunctionType(I64, [PTR, I64])  # rendezvous, me: a message, or zero to continue waiting
 
 
@@ -129,6 +135,7 @@ def emit(module: ir.Module, heaps: Heaps) -> None:
   _emit_visit(module, wait)
   _emit_await(module, wait)
   _emit_idle(module)
+  _emit_poll(module)
 
 
 def slot(b: ir.IRBuilder, rendezvous: ir.Value, device: ir.Value) -> ir.Value:
@@ -332,6 +339,41 @@ def _emit_idle(module: ir.Module) -> None:
       b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
   _set(b, i64(0), at(b, own, WHERE))
   b.ret_void()
+
+
+def _emit_poll(module: ir.Module) -> None:
+  """`poll(rendezvous, me, kind, where, error)`: a device is about to read a semaphore in a loop. After a while it yields each time, and
+  calls `deadlocks` in Python every 50 ms."""
+  b = _function(module, POLL, POLL_TYPE)
+  rendezvous, me, kind, where, error = b.function.args
+  own = slot(b, rendezvous, me)
+  polls = _add(b, at(b, own, POLLS))
+  with if_then(b, b.icmp_signed("==", polls, i64(1))):
+    _add(b, at(b, own, WAITS))
+    for offset, value in ((KIND, kind), (COUNTER, i64(0)), (EXPECTED, i64(1)), (ASKED, i64(0))):
+      _set(b, value, at(b, own, offset))
+    _waits_at(b, own, where)
+  with if_then(b, b.icmp_signed(">", polls, i64(_POLLS))):
+    b.call(external(module, "sched_yield", I32, []), [])
+  clock = b.inttoptr(b.ptrtoint(b.alloca(ir.ArrayType(I64, 2)), I64), PTR)
+  with if_then(b, b.icmp_signed("==", b.srem(polls, i64(_POLLS)), i64(0))):
+    time, last = now(b, clock), read(b, own, ASKED, I64)
+    with if_then(b, b.icmp_signed("==", last, i64(0))):
+      b.store(time, at(b, own, ASKED))
+    is_due = b.and_(b.icmp_signed("!=", last, i64(0)), b.icmp_signed(">", b.sub(time, last), i64(_ASKING)))
+    with if_then(b, is_due):
+      message = b.call(external(module, DEADLOCK_CHECK, I64, [PTR, I64]), [rendezvous, me])
+      b.store(now(b, clock), at(b, own, ASKED))
+      with if_then(b, b.icmp_unsigned("!=", message, i64(0))):
+        b.cmpxchg(error, i64(0), message, "seq_cst", "seq_cst")
+  b.ret_void()
+
+
+def end_polls(b: ir.IRBuilder, rendezvous: ir.Value, me: ir.Value) -> None:
+  """A device has left the loop in which it read a semaphore, or does something else in it."""
+  own = slot(b, rendezvous, me)
+  _set(b, i64(0), at(b, own, WHERE))
+  _set(b, i64(0), at(b, own, POLLS))
 
 
 # --- coming and going --------------------------------------------------------------------------------------------

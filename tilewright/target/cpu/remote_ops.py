@@ -16,12 +16,14 @@ from llvmlite import ir
 
 from tilewright import errors
 from tilewright.target.cpu import device_rendezvous, effects, lifetime, rendezvous_layout, statements
+from tilewright.target.cpu import polling as loops_that_poll
 from tilewright.target.cpu.code import HostCode
 from tilewright.target.cpu.hosts import Host
 from tilewright.target.llvm.frame import at, external, read, text_pointer
 from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
+from tilewright.tile import polling
 from tilewright.tile.dead_code import base_of
 from tilewright.tile.ir import Block, Op, Value, walk
 from tilewright.tile.native import NativeKernel
@@ -68,10 +70,30 @@ class DeviceCode(CommunicatingCode, HostCode):
     super().__init__(b, host, arena, STATEMENTS)
     self.rendezvous_scope = rendezvous_scope
     self.whole = rendezvous_scope.kernel.body.body
+    self.polling = BetweenDevices()
 
   def _bases_exchanged(self) -> set[Any]:
     """Memory that other devices access may change while this one waits."""
     return remotely_accessed_bases(self)
+
+
+class BetweenDevices:
+  """Polling while other devices run."""
+
+  def begin(self, code: Any, kind: str) -> Any:
+    return None
+
+  def poll(self, code: Any, state: Any, kind: str, op: Op) -> None:
+    b = code.b
+    call = _declared(b.module, rendezvous_layout.POLL, device_rendezvous.POLL_TYPE)
+    of_kind = rendezvous_layout.FOR_POLLED if kind == polling.WAIT else rendezvous_layout.FOR_POLLED_OR_OTHER
+    where = text_pointer(b.module, op.loc or code.rendezvous_scope.kernel.name)
+    b.call(call, [code.rendezvous(), code.me(), i64(of_kind), where, code.error])
+    failed = b.load_atomic(code.error, "monotonic", 8, typ=I64)
+    _leave_unless(code, b.icmp_unsigned("==", failed, i64(0)))
+
+  def end(self, code: Any, state: Any) -> None:
+    device_rendezvous.end_polls(code.b, code.rendezvous(), code.me())
 
 
 def remotely_accessed_bases(code: HostCode) -> set[Any]:
@@ -272,12 +294,14 @@ def _amount(code: DeviceCode, v: Value) -> ir.Value:
 
 def _signal(code: DeviceCode, op: Op) -> None:
   semaphore, amount, *index = op.operands
+  _go_on(code)
   code.b.atomic_rmw("add", _place(code, semaphore, index), _amount(code, amount), "seq_cst")
 
 
 def _wait(code: DeviceCode, op: Op) -> None:
   b = code.b
   semaphore, amount, *index = op.operands
+  _go_on(code)
   place, needed = _place(code, semaphore, index), _amount(code, amount)
   wait = _declared(b.module, rendezvous_layout.AWAIT, device_rendezvous.AWAIT_TYPE)
   where = text_pointer(b.module, op.loc or code.rendezvous_scope.kernel.name)
@@ -287,7 +311,14 @@ def _wait(code: DeviceCode, op: Op) -> None:
     b.atomic_rmw("sub", place, needed, "seq_cst")
 
 
+def _go_on(code: DeviceCode) -> None:
+  """In a loop that polls, something else than reading: whatever is read next is read for the first time."""
+  if code.polls:
+    code.polling.end(code, code.polls[-1][0])
+
+
 def _read(code: DeviceCode, op: Op) -> None:
+  loops_that_poll.read(code, op)
   semaphore, *index = op.operands
   code.env[op.results[0]] = code.b.load_atomic(_place(code, semaphore, index), "seq_cst", 4, typ=I32)
 

@@ -10,14 +10,16 @@ NEXT, RUN, KERNEL, COUNT, ENTERED, ENDED, LEFT = (8 * i for i in range(7))
 NAME, CREATED, IS_GANG, HELPERS, DOMAIN_OF, MEMBERS = (8 * i for i in range(7, 13))
 NAME_TEXT, NAME_BYTES, LINE_BYTES, ERROR_BYTES = 112, 160, 192, 4160
 SLOTS = NAME_TEXT + NAME_BYTES
-# A slot. A device that waits says at which line, for what, and how often it has waited.
-STATE, ARGS, ARENA, WHERE, KIND, COUNTER, EXPECTED, WAITS, ERROR, LOCK = (8 * i for i in range(10))
+# A slot. A device that waits says at which line, for what, and how often it has waited; one that polls, how often it has read a semaphore
+# and when it last asked whether others can signal.
+STATE, ARGS, ARENA, WHERE, KIND, COUNTER, EXPECTED, WAITS, ERROR, LOCK, POLLS, ASKED = (8 * i for i in range(12))
 WHERE_TEXT = 128  # behind two cache lines: the prefetcher takes lines in pairs
 ERROR_TEXT = WHERE_TEXT + LINE_BYTES
 SLOT_BYTES = ERROR_TEXT + ERROR_BYTES
 # States; a device whose body is over waits for the others before it is gone. One that is outside takes no part.
 ABSENT, IN_BODY, BODY_DONE, FAILED, GONE, OUTSIDE = range(6)
-FOR_SEMAPHORE, FOR_DEVICE, FOR_END, FOR_CORES = range(4)  # kinds of waits; the last: all cores of a device wait
+# Kinds of waits. All cores of a device wait; a loop reads a semaphore until it changes; one that may also end by itself.
+FOR_SEMAPHORE, FOR_DEVICE, FOR_END, FOR_CORES, FOR_POLLED, FOR_POLLED_OR_OTHER = range(6)
 # The last rendezvous that devices entered, a ring after the number of all: run, device, and the first bytes of the kernel's name.
 HISTORY, HISTORY_ENTRY, HISTORY_NAME = 256, 128, 104
 # A domain, the devices that see each other's memory: those of this process, or of several that share a segment, which begins with it. A
@@ -36,5 +38,5 @@ ENTER, LEAVE, VISIT, AWAIT, DEADLOCK_CHECK, ARRIVE = (
 )
 HOLD, RELEASE, ABANDON = (f"tilewright_{name}" for name in ("hold_meetings", "release_meetings", "abandon"))
 UNLINK = "tilewright_unlink"
-IDLE = "tilewright_idle"
-FUNCTIONS = (ENTER, LEAVE, VISIT, AWAIT, IDLE)
+IDLE, POLL = "tilewright_idle", "tilewright_poll"
+FUNCTIONS = (ENTER, LEAVE, VISIT, AWAIT, IDLE, POLL)

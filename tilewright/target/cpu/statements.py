@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.cpu import contraction, effects, reductions, top_k
+from tilewright.target.cpu import contraction, effects, polling, reductions, top_k
 from tilewright.target.llvm import arithmetic, control, gather_scatter, operand_indices, sorting
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.code import Code
@@ -291,6 +291,11 @@ def _dynamic_update_slice(code: Code, op: Op) -> None:
   code.env[op.results[0]] = memory
 
 
+def _read_semaphore(code: Code, op: Op) -> None:
+  polling.read(code, op)
+  effects.STATEMENTS["read_semaphore"](code, op)
+
+
 STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "subview": _subview,
   "reshape_ref": _view(lambda memory, op: op.results[0].ref.strides),
@@ -316,4 +321,6 @@ STATEMENTS: dict[str, Callable[[Code, Op], None]] = {
   "top_k": top_k.top_k,
   **control.STATEMENTS,
   **effects.STATEMENTS,
+  "while": polling.loop,
+  "read_semaphore": _read_semaphore,
 }

@@ -36,6 +36,7 @@ from tilewright.target.llvm.frame import at, external, read, text_pointer
 from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I32, I64, PTR, VOID
+from tilewright.tile import polling
 from tilewright.tile.ir import Op, Value, users
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.types import RefType, SemaphoreArrayType
@@ -114,6 +115,25 @@ class WarpgroupCode(HostCode):
   def __init__(self, b: ir.IRBuilder, host: Host, arena: ir.Value, turns: RunningWarpgroup):
     super().__init__(b, host, arena, STATEMENTS)
     self.turns = turns
+    self.polling = BetweenCores()
+
+
+class BetweenCores:
+  """Polling while other cores or warpgroups run: they do whenever this one polls. A loop that only waits is no progress, as a wait is
+  none."""
+
+  def begin(self, code: WarpgroupCode, kind: str) -> Any:
+    return None
+
+  def poll(self, code: WarpgroupCode, state: Any, kind: str, op: Op) -> None:
+    b, turns = code.b, code.turns
+    b.store(text_pointer(b.module, f"polls a semaphore at {op.loc}"), turns.own(_WHERE))
+    if kind != polling.WAIT:
+      self.end(code, state)
+    turns.yield_control()
+
+  def end(self, code: WarpgroupCode, state: Any) -> None:
+    code.b.store(i64(1), at(code.b, code.turns.state, _PROGRESS))
 
 
 class CommunicatingWarpgroups(remote_ops.CommunicatingCode, WarpgroupCode):
