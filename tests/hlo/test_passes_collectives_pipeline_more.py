@@ -175,9 +175,20 @@ def test_copies_to_the_host_move(move: str) -> None:
   result = "f32[4]{0:S(5)}" if move.startswith("copy") else "f32[4]"
   body = f"""h1 = f32[4] sine(h) r = {result} {move} u = f32[1,4] reshape(r)
   buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)"""
-  for item in (FORWARD, SINK):
-    transformed(str(Layers(body)), item)
+  transformed(str(Layers(body)), FORWARD)
   transformed(str(Layers(body)), CollectivePipeliner(host_offload=False), changes=False)
+
+
+@pytest.mark.parametrize("move", ['custom-call(a), custom_call_target="MoveToHost"', "copy(a)"])
+def test_what_goes_to_the_host_is_not_collected_on_the_device(move: str) -> None:
+  """Neither alone nor behind a collective; without `host_offload` the copy stays in its trip, and so does the collective."""
+  result = "f32[4]{0:S(5)}" if move.startswith("copy") else "f32[4]"
+  for before in ("a = f32[4] negate(h1)", f"a = f32[4] all-reduce(h1), {AR}"):
+    body = f"""h1 = f32[4] sine(h) {before} r = {result} {move} u = f32[1,4] reshape(r)
+    buf1 = f32[5,4] dynamic-update-slice(buf, u, i, zero)"""
+    transformed(str(Layers(body)), SINK, changes=False)
+    transformed(str(Layers(body)), FORWARD)
+    transformed(str(Layers(body)), CollectivePipeliner(host_offload=False), changes=False)
 
 
 def test_copies_from_the_host_are_fetched_ahead() -> None:

@@ -16,7 +16,8 @@ known one step ahead. The first collective runs before the loop, each trip runs 
 new slot, and the last trip is peeled, so that no unneeded value is fetched.
 
 *Forward-sink* is in `pipeline_sink.py`. Formatting includes elementwise arithmetic; collectives of several operands and
-copies between memory spaces move like others (`pipeline_options.py`), sends and receives move backward. Barriers are processed
+copies between memory spaces move like others (`pipeline_options.py`), but do not sink: what trips move to the host would be collected
+on the device. Sends and receives move backward. Barriers are processed
 value by value (`pipeline_chains.py`). A control edge moves along where both ends do; it is dropped where the loop's
 order implies it, and blocks the move where the move would violate it. Peeled instructions leave their scheduling group, or form a new
 one if all of it is peeled. Also refused: bodies with side effects (peeling would reorder them), tokens among
@@ -62,7 +63,7 @@ class CollectivePipeliner(Pass):
   last_run: bool = True  # otherwise what is moved out of loops is marked for the runs after this one
   should_process: str | Predicate = ""  # which collectives: a predicate, or opcodes with | between them
   acceptable_formatting: str | Predicate = ""  # which formatting may go along
-  host_offload: bool = True  # also copies between memory spaces
+  host_offload: bool = True  # forward, backward: also copies between memory spaces
   send_recv: bool = True  # backward: also sends and receives
   barriers: str = "split"  # keep: an optimization barrier moves as a whole or not at all
   should_allow_loop_variant_parameter_in_chain: bool = False  # backward: any slot may be fetched from
@@ -85,7 +86,7 @@ class CollectivePipeliner(Pass):
       self.max_bytes,
       accepts(self.should_process),
       accepts(self.acceptable_formatting),
-      self.host_offload,
+      self.host_offload and self.direction != "forward_sink",
       self.should_allow_loop_variant_parameter_in_chain,
       self.barriers == "split",
       self.max_pipelining_per_loop,

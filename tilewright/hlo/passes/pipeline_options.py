@@ -80,6 +80,8 @@ class Moves:
       return plain and not has_effect(instruction)
     if is_marker(instruction) or opcode in STRUCTURE or opcode in also:
       return True
+    if is_host_move(instruction) and not self.host_offload:
+      return False
     if opcode == "reduce" and any(i.called_computations for i in instruction.called_computations[0].instructions):
       return False
     return opcode in FORMATTING and self.acceptable_formatting(instruction)
