@@ -7,6 +7,7 @@ integers, which only conversions look into (see `small_floats`); small integers 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -109,6 +110,16 @@ def splat(b: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
   vector = ir.VectorType(value.type, lanes)
   first = b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
   return b.shuffle_vector(first, ir.Constant(vector, ir.Undefined), constant(ir.VectorType(I32, lanes), 0))
+
+
+def joined(b: ir.IRBuilder, parts: Sequence[ir.Value]) -> ir.Value:
+  """A vector of numbers; one is itself."""
+  if len(parts) == 1:
+    return parts[0]
+  result = ir.Constant(ir.VectorType(parts[0].type, len(parts)), ir.Undefined)
+  for n, part in enumerate(parts):
+    result = b.insert_element(result, part, I32(n))
+  return result
 
 
 def suffix(ty: ir.Type) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.passes.elementwise_chains import LOOPED, cost
@@ -60,12 +61,7 @@ def compute(code: Any, v: Value, index: Sequence[Index], lanes: int) -> ir.Value
       with code.marked(op):
         own[op.results[0]] = code.compute(op, [own[o] for o in op.operands])
     parts.append(own[v])
-  if lanes == 1:
-    return parts[0]
-  result = ir.Constant(ir.VectorType(parts[0].type, lanes), ir.Undefined)
-  for n, part in enumerate(parts):
-    result = b.insert_element(result, part, I32(n))
-  return result
+  return ty.joined(b, parts)
 
 
 def _is_uniform(code: Any, v: Value) -> bool:

@@ -28,13 +28,11 @@ from tilewright.target.nvgpu.emit.ops import cache_modifiers
 from tilewright.target.nvgpu.emit.ops.relayout import Device
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
-from tilewright.target.nvgpu.emit.units import l2, threads
+from tilewright.target.nvgpu.emit.units import l2, shared_memory, threads
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.memory import Arena, Place
 from tilewright.tile.boxes import are_apart
 from tilewright.tile.ir import Op, Value
-
-SHARED = 3  # LLVM's address space
 
 
 class BlockMemory(Code):
@@ -213,7 +211,7 @@ class BlockDevice(Device):
       Number(b, value_of(b, n), most)
       for n, most in ((thread % LANES, LANES), (thread // LANES, code.num_threads // LANES))
     )
-    pointer = None if buffer is None else code.b.addrspacecast(buffer.pointer, ir.PointerType(addrspace=SHARED))
+    pointer = None if buffer is None else code.b.addrspacecast(buffer.pointer, shared_memory.POINTER)
     super().__init__(code.b, lane, warp, pointer)
     self.code, self.base = code, None if buffer is None else buffer.base
 

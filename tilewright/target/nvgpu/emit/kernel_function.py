@@ -27,12 +27,11 @@ from tilewright.target.llvm.loops import i64
 from tilewright.target.llvm.types import I8, I32, I64, VOID
 from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.ops import effects, peers
 from tilewright.target.nvgpu.emit.profiler import Profiler
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.statements import STATEMENTS
-from tilewright.target.nvgpu.emit.units import threads, tma
+from tilewright.target.nvgpu.emit.units import shared_memory, threads, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host.device_log import Report, may_log
@@ -138,7 +137,7 @@ class Frame:
         args[i].add_attribute("noalias")
     self.tensor_maps: dict[TensorMap, ir.Argument] = {}
     self.maps = [self.tensor_map(m) for m in maps]
-    self.shared = ir.GlobalVariable(self.module, ir.ArrayType(I8, 0), "shared", addrspace=SHARED)
+    self.shared = ir.GlobalVariable(self.module, ir.ArrayType(I8, 0), "shared", addrspace=shared_memory.SPACE)
     self.shared.linkage = "external"
     self.b = b = ir.IRBuilder(self.function.append_basic_block("entry"))
     self.arrays = [b.addrspacecast(a, ty.PTR) for a in args[: self.count + 1]]

@@ -21,9 +21,10 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.target.llvm.loops import i64, if_then
-from tilewright.target.llvm.types import I8, I32, I64, PTR, VOID
+from tilewright.target.llvm.types import I8, I32, I64, PTR
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
-from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.emit.units import system_scope, threads
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 from tilewright.target.nvgpu.host.profile import HEADER_BYTES, RECORD_BYTES, Mark, Records
 from tilewright.target.nvgpu.host.profile import TRACK_THREADS as TRACK
 from tilewright.target.nvgpu.ir.ops import COPY_ASYNC, COPY_WAIT, MMA, MMA_WAIT, STORE_ASYNC
@@ -55,14 +56,14 @@ class Profiler:
 
   def begin(self) -> None:
     b = self.b
-    self.started = _read(b, I64, "mov.u64 $0, %globaltimer;"), _read(b, I64, "mov.u64 $0, %clock64;")
+    self.started = system_scope.now(b), _read(b, I64, "clock64")
     self.ticks = b.trunc(self.started[1], I32)
 
   def end(self) -> None:
     b = self.b
     with if_then(b, self.records):
-      ended = _read(b, I64, "mov.u64 $0, %globaltimer;"), _read(b, I64, "mov.u64 $0, %clock64;")
-      sm = b.zext(_read(b, I32, "mov.u32 $0, %smid;"), I64)
+      ended = system_scope.now(b), _read(b, I64, "clock64")
+      sm = b.zext(_read(b, I32, "smid"), I64)
       place = b.load(self.room, typ=PTR)
       for n, value in enumerate((*self.started, *ended, b.zext(b.load(self.count, typ=I32), I64), sm)):
         b.store(value, b.gep(place, [i64(n)], source_etype=I64), align=8)
@@ -84,8 +85,7 @@ class Profiler:
     offset = b.add(b.mul(b.zext(count, I64), i64(RECORD_BYTES)), i64(HEADER_BYTES))
     place = b.ptrtoint(b.gep(b.load(self.room, typ=PTR), [offset], source_etype=I8), I64)
     args = [place, self.ticks, I32(2 * number + ends), count, self.limit]
-    text = ir.InlineAsm(ir.FunctionType(VOID, [a.type for a in args]), _RECORD, "l,r,r,r,r,~{memory}", side_effect=True)
-    b.call(text, args)
+    effect(b, _RECORD, args)
     b.store(b.add(count, I32(1)), self.count)
 
   @contextlib.contextmanager
@@ -142,6 +142,5 @@ def lane_of(code: Any, op: Op) -> str | None:
   return _LANES.get(op.name)
 
 
-def _read(b: ir.IRBuilder, kind: ir.Type, text: str) -> Any:
-  constraint = "=l" if kind == I64 else "=r"
-  return b.call(ir.InlineAsm(ir.FunctionType(kind, []), text, constraint, side_effect=True), [])
+def _read(b: ir.IRBuilder, kind: ir.IntType, register: str) -> ir.Value:
+  return effect(b, f"mov.u{kind.width} $0, %{register};", [], kind, in_order=False)

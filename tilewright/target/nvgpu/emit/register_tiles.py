@@ -68,7 +68,7 @@ class Registers:
     """The reverse of `elements`."""
     for step, group in enumerate(self.held.groups):
       parts = [values[r] for r in group]
-      self.set_bits(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
+      self.set_bits(b, step, ty.joined(b, parts))
 
   def _value(self, b: ir.IRBuilder, kept: ir.Value) -> ir.Value:
     return widened(b, kept, self.dtype) if ty.is_half(self.dtype) else kept
@@ -81,7 +81,7 @@ class Registers:
       return self.get(b, places[0][0])
     vectors = {step: self.get(b, step) for step, _ in places}
     parts = [vectors[step] if self.held.lanes == 1 else b.extract_element(vectors[step], I32(n)) for step, n in places]
-    return parts[0] if len(parts) == 1 else joined(b, parts)
+    return ty.joined(b, parts)
 
 
 @dataclasses.dataclass(eq=False)
@@ -102,10 +102,3 @@ def elements(b: ir.IRBuilder, held: Held, vectors: Iterable[ir.Value], bits: int
     for n, register in enumerate(group):
       found[register] = vector if len(group) == 1 else b.extract_element(vector, I32(n))
   return found
-
-
-def joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
-  result = ir.Constant(ir.VectorType(parts[0].type, len(parts)), ir.Undefined)
-  for n, part in enumerate(parts):
-    result = b.insert_element(result, part, I32(n))
-  return result

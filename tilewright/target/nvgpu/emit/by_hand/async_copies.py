@@ -24,10 +24,9 @@ from tilewright.target.nvgpu.emit.by_hand.warpgroup_barriers import (
   may_fence,
 )
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
-from tilewright.target.nvgpu.emit.units import cp_async, mbarrier, tma
+from tilewright.target.nvgpu.emit.units import cp_async, mbarrier, shared_memory, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.ir.ops import barrier_of
 from tilewright.target.nvgpu.passes.cooperation import is_elsewhere
@@ -120,8 +119,8 @@ def _by_cp_async(code: BlockCode, op: Op, load: Op) -> bool:
   b = code.b
 
   def one(index: list[Index], lanes: int, step: Any) -> None:
-    place = b.addrspacecast(views.address(b, target, index, lanes)[0], ir.PointerType(addrspace=SHARED))
-    cp_async.copy(b, b.ptrtoint(place, I32), views.address(b, source, index, lanes)[0], piece)
+    place = shared_memory.address(b, views.address(b, target, index, lanes)[0])
+    cp_async.copy(b, place, views.address(b, source, index, lanes)[0], piece)
 
   code.each_step(distribute(shape, piece // source.dtype.itemsize, code.num_threads), one)
   cp_async.arrive(b, address_of(code, barrier_of(op)))

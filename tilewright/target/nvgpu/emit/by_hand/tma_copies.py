@@ -26,9 +26,8 @@ from llvmlite import ir
 from tilewright.layout.shared import SWIZZLES, SharedLayout
 from tilewright.target.llvm.loops import add, i64
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.dot import wgmma_in_place
-from tilewright.target.nvgpu.emit.units import tma
+from tilewright.target.nvgpu.emit.units import shared_memory, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.emit.views import Array, View, multiple
 from tilewright.tile.ir import Op, Value
@@ -262,7 +261,7 @@ def _number(value: Value) -> Any:
 def address(b: ir.IRBuilder, shared: View) -> ir.Value:
   """The start address of a part of a buffer in shared memory (i32)."""
   pointer = shared.pointer if shared.tiled is None else wgmma_in_place.start(b, shared)
-  return b.ptrtoint(b.addrspacecast(pointer, ir.PointerType(addrspace=SHARED)), I32)
+  return shared_memory.address(b, pointer)
 
 
 def places(b: ir.IRBuilder, boxes: Boxes, array: View, number: int) -> list[ir.Value]:

@@ -25,9 +25,8 @@ from llvmlite import ir
 from tilewright.target.llvm.loops import if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.ops import effects
-from tilewright.target.nvgpu.emit.units import cluster, mbarrier, threads, tma
+from tilewright.target.nvgpu.emit.units import cluster, mbarrier, shared_memory, threads, tma
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.passes.memory import RefPlace, barriers
 from tilewright.tile.dead_code import base_of
@@ -80,7 +79,7 @@ def at(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace) -> Barriers:
   b = code.buffers
   assert own.place is not None
   # Of numbers, which are added up once: through a pointer to any memory, LLVM would find the address anew in each round of a loop.
-  start = b.ptrtoint(b.addrspacecast(code.arena, ir.PointerType(addrspace=SHARED)), I32)
+  start = shared_memory.address(b, code.arena)
   address = b.add(start, I32(own.place.offset))
   if not own.is_for_all:
     address = b.add(address, b.mul(code.group, I32(own.place.nbytes)))

@@ -34,7 +34,7 @@ from tilewright.target.nvgpu.arch.tensor_cores import KINDS
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
 from tilewright.target.nvgpu.emit.ops.relayout import Loader, store
-from tilewright.target.nvgpu.emit.register_tiles import Registers, joined
+from tilewright.target.nvgpu.emit.register_tiles import Registers
 from tilewright.target.nvgpu.emit.units import mma_sync
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.warpgroup_operands import MAX_COPY_BYTES
@@ -134,7 +134,7 @@ def put(b: ir.IRBuilder, tile: Registers, values: Sequence[ir.Value]) -> None:
   """Let registers of a tile have values: the reverse of `unpacked`."""
   for step, group in enumerate(tile.held.groups):
     parts = [values[r] for r in group]
-    tile.set(b, step, parts[0] if len(parts) == 1 else joined(b, parts))
+    tile.set(b, step, ty.joined(b, parts))
 
 
 def sizes(op: Op) -> tuple[tuple[int, int], int]:

@@ -19,6 +19,7 @@ from llvmlite import ir
 from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE, PaddedBlock
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect, several
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.tile.ir import Value
@@ -60,19 +61,14 @@ class LanePieces:
   def load(self, start: Any, further: int, stage: int, line: int) -> None:
     """Read a part, so many after `start`, which the instruction adds; nothing waits for it until it is used. `line`: as in `cp_async`."""
     b, hint = self.b, f".L1::no_allocate.L2::{line}B" if line else ""
-    asm = ir.InlineAsm(
-      ir.FunctionType(ir.LiteralStructType([I32] * 4), [I64]),
-      f"ld.global{hint}.v4.b32 {{$0, $1, $2, $3}}, [$4+{further * self.block.row_bytes}];",
-      "=r,=r,=r,=r,l,~{memory}",
-      side_effect=True,
-    )
+    text = f"ld.global{hint}.v4.b32 {{$0, $1, $2, $3}}, [$4+{further * self.block.row_bytes}];"
     column = b.add(b.mul(i64(start), i64(self.block.row_bytes)), b.mul(self.q, i64(PIECE)))
     for n in range(self.pieces):
       place = b.add(b.mul(self.rows[n], i64(self.source.strides[0])), column)
       pointer = b.gep(self.source.pointer, [place], source_etype=I8)
-      words = b.call(asm, [b.ptrtoint(pointer, I64)])
-      for k in range(4):
-        b.store(b.extract_value(words, k), self._at(stage, I64(n * PIECE + 4 * k)))
+      loaded = effect(b, text, [b.ptrtoint(pointer, I64)], several(I32, 4))
+      for k in range(4):  # each taken out where it is stored
+        b.store(b.extract_value(loaded, k), self._at(stage, I64(n * PIECE + 4 * k)))
 
   def view(self, v: Value, stage: int, base: Any) -> View:
     """The tile as a lane sees it that looks at its own pieces of a part alone."""

@@ -31,7 +31,7 @@ from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit.dot.skinny_dot_prefetch import LanePieces
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE, PaddedBlock, copy_block
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers
-from tilewright.target.nvgpu.emit.units import cp_async, threads
+from tilewright.target.nvgpu.emit.units import cp_async, shared_memory, threads
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import View, subview, view_of
 from tilewright.tile.ir import Op, Value
@@ -41,7 +41,6 @@ _LINE_PIECES = _BANKS // PIECE
 _LINE_ROWS = WARP // _LINE_PIECES  # of which the lanes of a warp copy a line each
 # Bytes of an L2 line, which warps with neighbouring parts fill together: each requests the whole line.
 _LINE, _LINE_PTX = 128, 74
-_SHARED = ir.PointerType(addrspace=3)
 # Rounds whose short parts are copied at a time. With more, requests queue up faster than memory serves them.
 _TOGETHER = 2
 _MAX_ROUNDS = 4  # rounds of an iteration
@@ -249,7 +248,7 @@ class Stages:
       view = self.views[v]
       assert view is not None
       place = self._place(self._stage_of(block, further // self.step, stage), offset)
-      to = b.ptrtoint(b.addrspacecast(place, _SHARED), I32)
+      to = shared_memory.address(b, place)
       if isinstance(block, ShortPart):
         self._copy_short(view, block, first, start, further, to)
       elif self.pieces and block.is_exchanged and not view.has_edges:

@@ -26,11 +26,10 @@ from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.dot import mma_sync_dot
 from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
-from tilewright.target.nvgpu.emit.units import cp_async
+from tilewright.target.nvgpu.emit.units import cp_async, shared_memory
 from tilewright.target.nvgpu.emit.units.wgmma import Matrix
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.warpgroup_operands import Source, fits, room_of_others, shared_layout_for_products
@@ -58,7 +57,7 @@ class Placed:
     return self.buffer.base
 
   def address(self, b: ir.IRBuilder) -> ir.Value:
-    return b.ptrtoint(b.addrspacecast(self.buffer.pointer, ir.PointerType(addrspace=SHARED)), I32)
+    return shared_memory.address(b, self.buffer.pointer)
 
 
 def is_copied(code: BlockCode, view: Any) -> bool:

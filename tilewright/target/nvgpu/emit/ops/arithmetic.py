@@ -105,25 +105,18 @@ def round_to_bfloat16(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
   rounded: list[ir.Value] = []
   for low, high in zip(parts[::2], [*parts[1::2], parts[-1]]):
     rounded += _halves(b, bfloat16_pair(b, low, high))
-  return rounded[0] if lanes == 1 else _vector(b, rounded[:lanes])
+  return rounded[0] if lanes == 1 else ty.joined(b, rounded[:lanes])
 
 
 def bfloat16_of_pairs(b: ir.IRBuilder, words: ir.Value) -> ir.Value:
   """The floats that words of two bf16 each hold: an instruction for each. LLVM takes two to get at the upper half of a word."""
   count = ty.lanes_of(words)
   pairs = [words] if count == 1 else [b.extract_element(words, I32(n)) for n in range(count)]
-  return _vector(b, [half for pair in pairs for half in _halves(b, pair)])
+  return ty.joined(b, [half for pair in pairs for half in _halves(b, pair)])
 
 
 def _halves(b: ir.IRBuilder, pair: ir.Value) -> tuple[ir.Value, ir.Value]:
   return b.bitcast(b.shl(pair, I32(16)), F32), b.bitcast(b.and_(pair, I32(0xFFFF0000)), F32)
-
-
-def _vector(b: ir.IRBuilder, lanes: list[ir.Value]) -> ir.Value:
-  result = ir.Constant(ir.VectorType(lanes[0].type, len(lanes)), ir.Undefined)
-  for n, lane in enumerate(lanes):
-    result = b.insert_element(result, lane, I32(n))
-  return result
 
 
 def _chosen_bits(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value | None:
@@ -258,10 +251,7 @@ def _each_lane(rule: Callable[..., ir.Value]) -> Rule:
     lanes = ty.lanes_of(args[0])
     if lanes == 1:
       return rule(b, *args)
-    result = ir.Constant(args[0].type, ir.Undefined)
-    for n in range(lanes):
-      result = b.insert_element(result, rule(b, *(b.extract_element(a, I32(n)) for a in args)), I32(n))
-    return result
+    return ty.joined(b, [rule(b, *(b.extract_element(a, I32(n)) for a in args)) for n in range(lanes)])
 
   return on_lanes
 

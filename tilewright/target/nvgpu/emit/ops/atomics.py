@@ -19,10 +19,11 @@ from llvmlite import ir
 from tilewright.target.llvm import gather_scatter
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, i64, if_then, over
-from tilewright.target.llvm.types import I1, I32, VOID
+from tilewright.target.llvm.types import I1, I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.tile.formats import poison_value
 from tilewright.tile.gather_scatter import Access, merge, part
@@ -252,5 +253,4 @@ def _where(b: ir.IRBuilder, conditions: Sequence[ir.Value | None]) -> Any:
 
 def _fence(b: ir.IRBuilder) -> None:
   """Device-scope fence: this thread's earlier reads and writes are ordered before its later ones."""
-  text = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.acq_rel.gpu;", "~{memory}", side_effect=True)
-  b.call(text, [])
+  effect(b, "fence.acq_rel.gpu;")

@@ -15,7 +15,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I8, I16, I32, I64, VOID
+from tilewright.target.llvm import types as ty
+from tilewright.target.llvm.types import I8, I16, I32, I64
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect, parts, several, value
 
 _PTX = 74  # the version that knows policies
 _EVICTED = ("evict_first", "evict_last")
@@ -49,9 +51,8 @@ def _instruction(name: str, hint: str, nbytes: int) -> tuple[str, str | None]:
 
 
 def _policy(b: ir.IRBuilder, kind: str) -> ir.Value:
-  text = f"createpolicy.fractional.L2::{kind}.b64 $0, 1.0;"
   with b.goto_entry_block():
-    return b.call(ir.InlineAsm(ir.FunctionType(I64, []), text, "=l"), [])
+    return value(b, f"createpolicy.fractional.L2::{kind}.b64 $0, 1.0;", [], I64)
 
 
 def _registers(count: int, first: int) -> str:
@@ -63,28 +64,17 @@ def _places(b: ir.IRBuilder, pointer: ir.Value, nbytes: int) -> list[ir.Value]:
   return [b.gep(pointer, [I64(n)], source_etype=I8) for n in range(0, nbytes, _MAX_ACCESS_BYTES)]
 
 
-def _vector(b: ir.IRBuilder, words: list[ir.Value]) -> ir.Value:
-  found: ir.Value = ir.Constant(ir.VectorType(I32, len(words)), ir.Undefined)
-  for n, word in enumerate(words):
-    found = b.insert_element(found, word, I32(n))
-  return found
-
-
 def load(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str) -> ir.Value:
   """So many bytes of global memory, as a vector of words, or one of two bytes, or a byte."""
   if nbytes > _MAX_ACCESS_BYTES:
-    parts = [load(b, p, _MAX_ACCESS_BYTES, hint) for p in _places(b, pointer, nbytes)]
-    return _vector(b, [b.extract_element(part, I32(n)) for part in parts for n in range(4)])
-  word, letter, count = (I16, "h", 1) if nbytes < 4 else (I32, "r", nbytes // 4)
+    pieces = [load(b, p, _MAX_ACCESS_BYTES, hint) for p in _places(b, pointer, nbytes)]
+    return ty.joined(b, [b.extract_element(part, I32(n)) for part in pieces for n in range(4)])
+  word, count = (I16, 1) if nbytes < 4 else (I32, nbytes // 4)
   name, evicted = _instruction("ld", hint, nbytes)
   args: list[Any] = [b.ptrtoint(pointer, I64), *([_policy(b, evicted)] if evicted else [])]
   text = f"{name} {_registers(count, 0)}, [${count}]{f', ${count + 1}' if evicted else ''};"
-  result = ir.LiteralStructType([word] * count) if count > 1 else word
-  constraints = ",".join([f"={letter}"] * count + ["l"] * len(args) + ["~{memory}"])
-  found = b.call(ir.InlineAsm(ir.FunctionType(result, [I64] * len(args)), text, constraints, side_effect=True), args)
-  if count == 1:
-    return b.trunc(found, I8) if nbytes == 1 else found
-  return _vector(b, [b.extract_value(found, n) for n in range(count)])
+  found = ty.joined(b, parts(b, effect(b, text, args, several(word, count))))
+  return b.trunc(found, I8) if nbytes == 1 else found
 
 
 def store(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str, raw: ir.Value) -> None:
@@ -92,14 +82,12 @@ def store(b: ir.IRBuilder, pointer: ir.Value, nbytes: int, hint: str, raw: ir.Va
   if nbytes > _MAX_ACCESS_BYTES:
     whole = b.bitcast(raw, ir.VectorType(I32, nbytes // 4))
     for n, p in enumerate(_places(b, pointer, nbytes)):
-      store(b, p, _MAX_ACCESS_BYTES, hint, _vector(b, [b.extract_element(whole, I32(4 * n + k)) for k in range(4)]))
+      store(b, p, _MAX_ACCESS_BYTES, hint, ty.joined(b, [b.extract_element(whole, I32(4 * n + k)) for k in range(4)]))
     return
-  word, letter, count = (I16, "h", 1) if nbytes < 4 else (I32, "r", nbytes // 4)
+  word, count = (I16, 1) if nbytes < 4 else (I32, nbytes // 4)
   name, evicted = _instruction("st", hint, nbytes)
   bits = b.zext(raw, I16) if nbytes == 1 else b.bitcast(raw, word if count == 1 else ir.VectorType(word, count))
   values = [bits] if count == 1 else [b.extract_element(bits, I32(n)) for n in range(count)]
   args = [b.ptrtoint(pointer, I64), *values, *([_policy(b, evicted)] if evicted else [])]
   text = f"{name} [$0], {_registers(count, 1)}{f', ${count + 1}' if evicted else ''};"
-  kinds = ["l", *[letter] * count, *(["l"] if evicted else []), "~{memory}"]
-  types = [I64, *[word] * count, *([I64] if evicted else [])]
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, types), text, ",".join(kinds), side_effect=True), args)
+  effect(b, text, args)

@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import semaphores
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
-from tilewright.target.llvm.types import I8, I32, I64, VOID
+from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.ops.told import told_by_first
 from tilewright.target.nvgpu.emit.units import system_scope
@@ -173,8 +173,7 @@ def _delay(code: BlockCode, op: Op) -> None:
   b.cbranch(b.icmp_signed(">", left, i64(0)), sleep, done)
   b.position_at_end(sleep)
   nap = b.select(b.icmp_signed("<", left, i64(_NAP)), left, i64(_NAP))
-  text = ir.InlineAsm(ir.FunctionType(VOID, [I32]), "nanosleep.u32 $0;", "r", side_effect=True)
-  b.call(text, [b.trunc(nap, I32)])
+  system_scope.nap(b, b.trunc(nap, I32))
   b.branch(look)
   b.position_at_end(done)
 

@@ -33,7 +33,6 @@ from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import Held
 from tilewright.target.nvgpu.emit.ops.arithmetic import combine, horizontal
-from tilewright.target.nvgpu.emit.register_tiles import joined
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
 from tilewright.target.nvgpu.emit.units import threads
 from tilewright.target.nvgpu.emit.units.threads import WARP
@@ -142,7 +141,7 @@ def _reduce_registers(code: BlockCode, op: Op, held: Held) -> None:
 def _vector(b: ir.IRBuilder, held: Held, step: int, values: dict[tuple[int, ...], ir.Value]) -> ir.Value:
   offsets = held.layout.register_offsets
   parts = [values[offsets[r]] for r in held.groups[step]]
-  return parts[0] if len(parts) == 1 else joined(b, parts)
+  return ty.joined(b, parts)
 
 
 def _across_warps(
@@ -437,4 +436,4 @@ def _row_of_totals(code: BlockCode, op: Op, row: list[Index], source: Memory, ta
   values = [b.select(is_there, combine(b, kind, dtype, other, v), v) for v in values]
   for n, at in enumerate(places):
     own_values = values[n * width : (n + 1) * width]
-    code.store(target, at, own_values[0] if width == 1 else joined(b, own_values))
+    code.store(target, at, ty.joined(b, own_values))

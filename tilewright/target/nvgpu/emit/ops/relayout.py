@@ -25,10 +25,10 @@ from tilewright.layout.plan import Plan
 from tilewright.layout.shared import AnyShared
 from tilewright.layout.steps import Choose, Exchange, Gather, Permute, Rename
 from tilewright.layout.through_shared_memory import Trip
-from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.symbolic import Number, value_of
 from tilewright.target.nvgpu.emit.units import threads
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect, parts, several
 
 
 class Machine(Protocol):
@@ -399,14 +399,9 @@ class Device:
   def store_matrices(self, address: Number | int, words: Sequence[ir.Value], transposed: bool) -> None:
     operands = ", ".join(f"${i + 1}" for i in range(len(words)))
     text = f"stmatrix.sync.aligned.m8n8.x{len(words)}{'.trans' if transposed else ''}.shared.b16 [$0], {{{operands}}};"
-    kind = ir.FunctionType(ty.VOID, [I32, *(I32 for _ in words)])
-    asm = ir.InlineAsm(kind, text, f"r{',r' * len(words)},~{{memory}}", side_effect=True)
-    self.builder.call(asm, [self._word_address(address), *words])
+    effect(self.builder, text, [self._word_address(address), *words])
 
   def load_matrices(self, address: Number | int, count: int, transposed: bool) -> list[ir.Value]:
     operands = ", ".join(f"${i}" for i in range(count))
     text = f"ldmatrix.sync.aligned.m8n8.x{count}{'.trans' if transposed else ''}.shared.b16 {{{operands}}}, [${count}];"
-    result = I32 if count == 1 else ir.LiteralStructType([I32] * count)
-    asm = ir.InlineAsm(ir.FunctionType(result, [I32]), text, f"{'=r,' * count}r,~{{memory}}", side_effect=True)
-    words = self.builder.call(asm, [self._word_address(address)])
-    return [words] if count == 1 else [self.builder.extract_value(words, i) for i in range(count)]
+    return parts(self.builder, effect(self.builder, text, [self._word_address(address)], several(I32, count)))

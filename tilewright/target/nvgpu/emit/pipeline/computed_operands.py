@@ -13,8 +13,9 @@ from typing import Any
 from llvmlite import ir
 
 from tilewright.target.llvm.loops import Index, i64
-from tilewright.target.llvm.types import I32, I64, VOID
+from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.emit.units import half2, threads
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 from tilewright.target.nvgpu.passes.grid_accumulation import Operand
 
 _BOX = 64  # columns
@@ -55,12 +56,6 @@ def write(
           box, inner = divmod(at, _BOX)
           swizzled = b.xor(b.and_(row, I32(7)), I32(inner // _EIGHT))
           offset = b.add(b.mul(row, I32(_ROW)), b.add(b.mul(swizzled, I32(16)), I32(box * rows * _ROW)))
-          _store(b, b.add(place, offset), four)
+          effect(b, "st.shared.v4.b32 [$0], {$1, $2, $3, $4};", [b.add(place, offset), *four])
       b.branch(done)
       b.position_at_end(done)
-
-
-def _store(b: ir.IRBuilder, address: ir.Value, words: list[ir.Value]) -> None:
-  signature = ir.FunctionType(VOID, [I32] * 5)
-  text = "st.shared.v4.b32 [$0], {$1, $2, $3, $4};"
-  b.call(ir.InlineAsm(signature, text, "r,r,r,r,r,~{memory}", side_effect=True), [address, *words])

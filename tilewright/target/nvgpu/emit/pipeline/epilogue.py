@@ -22,6 +22,7 @@ from llvmlite import ir
 from tilewright.layout.access import best_access
 from tilewright.layout.layout import Layout
 from tilewright.layout.shared import shared_for_matrix
+from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, i64, if_then
 from tilewright.target.llvm.types import I16, I32, I64
 from tilewright.target.nvgpu.emit import views
@@ -132,9 +133,7 @@ class FragmentCode(BlockCode):
           self._one_step(d, step, narrowed)
         row, column = self.index_of(d, steps[0])
         place = Index(b.add(column.base, further), 1, 8)
-        whole = ir.Constant(ir.VectorType(I32, _GROUPS), ir.Undefined)
-        for n, word in enumerate(_exchanged(b, own, [words[step] for step in steps])):
-          whole = b.insert_element(whole, word, I32(n))
+        whole = ty.joined(b, _exchanged(b, own, [words[step] for step in steps]))
         views.store(b, bits, [row, place], b.bitcast(whole, ir.VectorType(I16, 2 * _GROUPS)))
 
 

@@ -21,7 +21,6 @@ from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import add, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import (
   computed_operands,
@@ -34,7 +33,7 @@ from tilewright.target.nvgpu.emit.pipeline import (
 from tilewright.target.nvgpu.emit.pipeline.epilogue import FragmentCode, Output
 from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
-from tilewright.target.nvgpu.emit.units import cluster, mma_sync, threads
+from tilewright.target.nvgpu.emit.units import cluster, mma_sync, shared_memory, threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.passes.gpu_kernel import Body
@@ -117,8 +116,7 @@ def read_accumulators(b: ir.IRBuilder, accumulators: Any) -> list[ir.Value]:
 
 def write_accumulators(b: ir.IRBuilder, accumulators: Any, values: list[ir.Value]) -> None:
   for i, slot in enumerate(accumulators.slots):
-    both = b.insert_element(ir.Constant(ir.VectorType(ty.F32, 2), ir.Undefined), values[2 * i], I32(0))
-    b.store(b.insert_element(both, values[2 * i + 1], I32(1)), slot)
+    b.store(ty.joined(b, values[2 * i : 2 * i + 2]), slot)
 
 
 def _grouped(frame: Frame, parallel: tuple[int, ...], cluster: Cluster = ALONE) -> ir.Value | None:
@@ -296,7 +294,7 @@ def _emit_warpgroups(frame: Frame, parallel: tuple[int, ...], plan: WarpgroupPla
   code.is_part = True
   frame.begin(code)
   stages = ring_barriers.Stages(b, plan, frame.shared)
-  code.room = b.inttoptr(stages.start, ir.PointerType(addrspace=SHARED))
+  code.room = b.inttoptr(stages.start, shared_memory.POINTER)
   code.steps_ahead = max(1, plan.stages // plan.slices)
   is_first = b.icmp_unsigned("==", thread, I32(0))
   if isinstance(plan, RegisterPlan):
@@ -418,8 +416,7 @@ def _compute_operands(frame: Frame, plan: WarpgroupPlan, stages: ring_barriers.S
       code.env[params[position]] = frame.view(code, position, object())
     at = place(step)
     for block in plan.blocks:
-      pointer = b.inttoptr(at, ir.PointerType(addrspace=SHARED))
-      code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))
+      code.env[params[block.position]] = block.view(shared_memory.pointer(b, at))
       at = b.add(at, I32(block.nbytes))
 
   rounds = Rounds(b, count, c.num_steps, fetch, lambda: threads.barrier_of(b, _PRODUCERS, producers))

@@ -22,16 +22,14 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import computed_operands, staged_blocks, warp_specialized
 from tilewright.target.nvgpu.emit.pipeline.ring import StageUse, StageUses
 from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Stages
-from tilewright.target.nvgpu.emit.units import cp_async, half2, mbarrier, threads, tma, wgmma
+from tilewright.target.nvgpu.emit.units import cp_async, half2, mbarrier, shared_memory, threads, tma, wgmma
 from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.emit.units.wgmma import DEPTH, ROWS
 from tilewright.target.nvgpu.passes.grid_accumulation import Operand
@@ -153,8 +151,7 @@ class Ring:
       inner = b.mul(b.urem(step, I32(block.steps)), I32(block.step_bytes))
       places.append((block, b.add(self.box(turn, block, step), inner)))
     for block, place in places:
-      pointer = b.inttoptr(place, ir.PointerType(addrspace=SHARED))
-      code.env[params[block.position]] = block.view(b.addrspacecast(pointer, ty.PTR))
+      code.env[params[block.position]] = block.view(shared_memory.pointer(b, place))
 
 
 def init(stages: Stages, is_first: ir.Value) -> None:

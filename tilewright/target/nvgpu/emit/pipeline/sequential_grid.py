@@ -17,11 +17,11 @@ from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import blocks
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import staged_blocks, tma_stages
 from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import StagedBlock, SwizzledBlock
+from tilewright.target.nvgpu.emit.units import shared_memory
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.stage import Steps, read_in_stages
 from tilewright.tile.uninitialized import outputs_written_first
@@ -47,7 +47,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
     """Where in shared memory each block of a step lies."""
     assert start is not None
     stage = b.urem(b.trunc(step, I32), I32(count))
-    shared = b.addrspacecast(start.pointer, ir.PointerType(addrspace=SHARED))
+    shared = b.addrspacecast(start.pointer, shared_memory.POINTER)
     at = b.gep(shared, [b.mul(stage, I32(plan.stage_bytes))], source_etype=ty.I8)
     found = []
     for block in plan.inputs:
@@ -74,7 +74,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   kept = _kept_outputs(frame, code, plan)
   if plan.inputs:
     code.has_stages = True
-    staying = [(block, tma_stages.address(b, own)) for block, own in held if own is not None]
+    staying = [(block, shared_memory.address(b, own.pointer)) for block, own in held if own is not None]
     rounds.begin(0, staying)  # what is held arrives with the first step
   code.settle_memory()
   with for_range(b, 0, plan.count) as step, code.scope():

@@ -15,13 +15,11 @@ from llvmlite import ir
 from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.cta_memory import SHARED
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import ring
 from tilewright.target.nvgpu.emit.pipeline.staged_blocks import StagedBlock
-from tilewright.target.nvgpu.emit.units import mbarrier, tma
+from tilewright.target.nvgpu.emit.units import mbarrier, shared_memory, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
-from tilewright.target.nvgpu.emit.views import View
 
 _BARRIER_BYTES = 8
 
@@ -41,7 +39,7 @@ class StageLoads:
   def of(cls, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int) -> StageLoads:
     barriers = code.own_buffer(_BARRIER_BYTES * stages)
     assert barriers is not None, "see passes.stage: stages leave a part of shared memory"
-    return cls(frame, code, maps, stages, address(code.b, barriers))
+    return cls(frame, code, maps, stages, shared_memory.address(code.b, barriers.pointer))
 
   def copies(self, block: StagedBlock) -> bool:
     return block.position in self.maps
@@ -80,8 +78,3 @@ class StageLoads:
   def wait(self, step: ir.Value) -> None:
     """Wait until the blocks of a step have arrived."""
     mbarrier.wait(self.code.b, *self._turn(step))
-
-
-def address(b: ir.IRBuilder, memory: View) -> ir.Value:
-  """Of shared memory, as copies want it (i32)."""
-  return b.ptrtoint(b.addrspacecast(memory.pointer, ir.PointerType(addrspace=SHARED)), I32)

@@ -17,7 +17,8 @@ import dataclasses
 from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.types import I32, I64, VOID
+from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect, value
 
 MAX_CLUSTER_BLOCKS = 8  # of a cluster, on every device that has them
 
@@ -69,8 +70,7 @@ ALONE = Cluster()
 
 def barrier(b: ir.IRBuilder) -> None:
   """Barrier of all threads of the cluster; writes before it are visible to all of them after it."""
-  text = "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+  effect(b, "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;")
 
 
 def arrive(b: ir.IRBuilder, address: ir.Value, rank: ir.Value, count: int = 1, *, hands_over: bool = False) -> None:
@@ -84,10 +84,9 @@ def arrive(b: ir.IRBuilder, address: ir.Value, rank: ir.Value, count: int = 1, *
   text = (
     f"{{ .reg .b32 R; mapa.shared::cluster.u32 R, $0, $1; mbarrier.arrive{kind}.shared::cluster.b64 _, [R]{times}; }}"
   )
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, [I32, I32]), text, "r,r,~{memory}", side_effect=True), [address, rank])
+  effect(b, text, [address, rank])
 
 
 def there(b: ir.IRBuilder, pointer: ir.Value, rank: ir.Value) -> ir.Value:
   """What a pointer to this block's shared memory is in that of another block: a pointer to any memory."""
-  asm = ir.InlineAsm(ir.FunctionType(I64, [I64, I32]), "mapa.u64 $0, $1, $2;", "=l,l,r")
-  return b.inttoptr(b.call(asm, [b.ptrtoint(pointer, I64), rank]), ty.PTR)
+  return b.inttoptr(value(b, "mapa.u64 $0, $1, $2;", [b.ptrtoint(pointer, I64), rank], I64), ty.PTR)

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, I64, VOID
+from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 
 SIZES = (16, 8, 4)  # bytes of one copy; sixteen go past L1
-
-
-def _void(b: ir.IRBuilder, text: str, args: list[ir.Value], constraints: list[str]) -> None:
-  signature = ir.FunctionType(VOID, [a.type for a in args])
-  b.call(ir.InlineAsm(signature, text, ",".join([*constraints, "~{memory}"]), side_effect=True), args)
 
 
 def copy(
@@ -34,25 +30,24 @@ def copy(
   """
   way = "cg" if nbytes == 16 else "ca"
   there, here = (f"+{n}" if n else "" for n in further)
-  args, kinds = [to, b.ptrtoint(source, I64)], ["r", "l"]
+  args = [to, b.ptrtoint(source, I64)]
   size, hint = "", f".L2::{line}B" if line else ""
   if inside is not None:
     args.append(b.select(inside, I32(nbytes), I32(0)))
-    kinds.append("r")
     size = ", $2"
-  _void(b, f"cp.async.{way}.shared.global{hint} [$0{there}], [$1{here}], {nbytes}{size};", args, kinds)
+  effect(b, f"cp.async.{way}.shared.global{hint} [$0{there}], [$1{here}], {nbytes}{size};", args)
 
 
 def commit(b: ir.IRBuilder) -> None:
   """End a group."""
-  _void(b, "cp.async.commit_group;", [], [])
+  effect(b, "cp.async.commit_group;")
 
 
 def wait(b: ir.IRBuilder, pending: int) -> None:
   """Wait until at most `pending` groups are still in flight."""
-  _void(b, f"cp.async.wait_group {pending};", [], [])
+  effect(b, f"cp.async.wait_group {pending};")
 
 
 def arrive(b: ir.IRBuilder, barrier: ir.Value) -> None:
   """Let this thread arrive at a barrier (sm_90: `mbarrier`, an address of shared memory) once all copies that it started are done."""
-  _void(b, "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", [barrier], ["r"])
+  effect(b, "cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", [barrier])

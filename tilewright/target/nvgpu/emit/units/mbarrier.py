@@ -7,47 +7,43 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, VOID
-
-
-def _asm(b: ir.IRBuilder, text: str, args: list[ir.Value]) -> None:
-  constraints = ",".join([*("r" for _ in args), "~{memory}"])
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, [a.type for a in args]), text, constraints, side_effect=True), args)
+from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 
 
 def init(b: ir.IRBuilder, address: ir.Value, arrivals: int) -> None:
   """A phase of the barrier ends when so many threads have arrived, and all bytes it was told to expect."""
-  _asm(b, f"mbarrier.init.shared.b64 [$0], {arrivals};", [address])
+  effect(b, f"mbarrier.init.shared.b64 [$0], {arrivals};", [address])
 
 
 def end(b: ir.IRBuilder, address: ir.Value) -> None:
   """The memory of the barrier is free for something else, such as another one."""
-  _asm(b, "mbarrier.inval.shared.b64 [$0];", [address])
+  effect(b, "mbarrier.inval.shared.b64 [$0];", [address])
 
 
 def fence_init(b: ir.IRBuilder) -> None:
   """Make new barriers visible to TMA."""
-  _asm(b, "fence.mbarrier_init.release.cluster; fence.proxy.async;", [])
+  effect(b, "fence.mbarrier_init.release.cluster; fence.proxy.async;")
 
 
 def expect(b: ir.IRBuilder, address: ir.Value, nbytes: int | ir.Value) -> None:
   """Arrive, and let the phase wait for so many bytes too."""
   byte_count, args = (str(nbytes), []) if isinstance(nbytes, int) else ("$1", [nbytes])
-  _asm(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {byte_count};", [address, *args])
+  effect(b, f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], {byte_count};", [address, *args])
 
 
 def expect_more(b: ir.IRBuilder, address: ir.Value, nbytes: int) -> None:
   """Let the phase wait for so many bytes too."""
-  _asm(b, f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], {nbytes};", [address])
+  effect(b, f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], {nbytes};", [address])
 
 
 def arrive(b: ir.IRBuilder, address: ir.Value) -> None:
-  _asm(b, "mbarrier.arrive.shared.b64 _, [$0];", [address])
+  effect(b, "mbarrier.arrive.shared.b64 _, [$0];", [address])
 
 
 def arrive_for(b: ir.IRBuilder, address: ir.Value, count: int) -> None:
   """Arrive in the name of so many threads (sm_90)."""
-  _asm(b, f"mbarrier.arrive.shared::cta.b64 _, [$0], {count};", [address])
+  effect(b, f"mbarrier.arrive.shared::cta.b64 _, [$0], {count};", [address])
 
 
 def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
@@ -56,7 +52,7 @@ def wait(b: ir.IRBuilder, address: ir.Value, parity: ir.Value) -> None:
     "{ .reg .pred P; W${:uid}: mbarrier.try_wait.parity.shared::cta.b64 P, [$0], $1; "
     "@P bra D${:uid}; bra W${:uid}; D${:uid}: }"
   )
-  _asm(b, text, [address, parity])
+  effect(b, text, [address, parity])
 
 
 def has_ended(
@@ -66,5 +62,4 @@ def has_ended(
   other CTAs of the cluster wrote before they arrived is visible then."""
   kind, scope = "try_wait" if may_sleep else "test_wait", ".acquire.cluster" if of_cluster else ""
   text = f"{{ .reg .pred P; mbarrier.{kind}.parity{scope}.shared.b64 P, [$1], $2; selp.b32 $0, 1, 0, P; }}"
-  asm = ir.InlineAsm(ir.FunctionType(I32, [I32, I32]), text, "=r,r,r,~{memory}", side_effect=True)
-  return b.icmp_unsigned("!=", b.call(asm, [address, parity]), I32(0))
+  return b.icmp_unsigned("!=", effect(b, text, [address, parity], I32), I32(0))

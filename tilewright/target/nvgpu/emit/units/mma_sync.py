@@ -23,13 +23,13 @@ from tilewright.layout.fragments import MMA
 from tilewright.layout.layout import Layout
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch.tensor_cores import NAMED
-from tilewright.target.nvgpu.emit.units.inline_ptx import pure
+from tilewright.target.nvgpu.emit.units import shared_memory
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect, parts, pure, several
 from tilewright.target.nvgpu.emit.units.threads import WARP
 
 ROWS, COLUMNS, DEPTH = 16, 8, 16
 PAIR = 2 * COLUMNS  # columns that one ldmatrix loads
 _MAX_ACCUMULATORS = 128  # registers of a thread
-_SHARED = 3  # the address space
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +85,9 @@ def choose(m: int, n: int, warps: int | None) -> MmaDistribution | None:
 
 def load(b: ir.IRBuilder, address: ir.Value, transposed: bool) -> list[ir.Value]:
   """Four matrices of shared memory: lane l names the start of row l % 8 of matrix l / 8."""
-  result = ir.LiteralStructType([I32] * 4)
   way = ".trans" if transposed else ""
   text = f"ldmatrix.sync.aligned.m8n8.x4{way}.shared.b16 {{$0, $1, $2, $3}}, [$4];"
-  asm = ir.InlineAsm(ir.FunctionType(result, [I32]), text, "=r,=r,=r,=r,r,~{memory}", side_effect=True)
-  out = b.call(asm, [address])
-  return [b.extract_value(out, i) for i in range(4)]
+  return parts(b, effect(b, text, [address], several(I32, 4)))
 
 
 def multiply(
@@ -116,7 +113,7 @@ def multiply(
     out = pure(b, result, text, constraints, args, together=True)
   else:
     out = b.call(ir.InlineAsm(ir.FunctionType(result, [a.type for a in args]), text, constraints), args)
-  return [b.extract_value(out, i) for i in range(4)]
+  return parts(b, out)
 
 
 Place = Callable[[ir.Value, ir.Value], ir.Value]
@@ -162,7 +159,7 @@ def _words_down_rows(
     second_k, second_free = (number >> 1, number & 1) if is_left else (number & 1, number >> 1)
     piece = b.add(b.lshr(along, I32(2)), I32(2 * second_free))
     address = b.add(place(b.add(down, I32(4 * second_k)), piece), word)
-    found.append(b.load(b.inttoptr(address, ir.PointerType(addrspace=_SHARED)), typ=I32))
+    found.append(b.load(b.inttoptr(address, shared_memory.POINTER), typ=I32))
   return found
 
 

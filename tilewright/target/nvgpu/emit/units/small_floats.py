@@ -60,7 +60,7 @@ def decode(b: ir.IRBuilder, codes: ir.Value, small: Hardware) -> ir.Value:
   found: list[ir.Value] = []
   for low, high in zip(parts[::2], [*parts[1::2], I8(0)]):
     found += _decode_pair(b, small, low, high)
-  return _vector(b, found[:lanes])
+  return ty.joined(b, found[:lanes])
 
 
 def _decode_pair(b: ir.IRBuilder, small: Hardware, low: ir.Value, high: ir.Value) -> list[ir.Value]:
@@ -86,7 +86,7 @@ def encode(b: ir.IRBuilder, values: ir.Value, small: Hardware) -> ir.Value:
   for low, high in zip(parts[::2], [*parts[1::2], parts[-1]]):
     codes = _encode_pair(b, small, low, high)
     found += [_special(b, small.form, x, code) for x, code in zip((low, high), codes)]
-  return _vector(b, found[:lanes])
+  return ty.joined(b, found[:lanes])
 
 
 def _encode_pair(b: ir.IRBuilder, small: Hardware, low: ir.Value, high: ir.Value) -> list[ir.Value]:
@@ -117,12 +117,3 @@ def _limit(form: SmallFloat) -> float:
   """Halfway between the largest number and the one that would follow it."""
   exponent, mantissa = form.largest >> form.mantissa, form.largest & ((1 << form.mantissa) - 1)
   return (2 * ((1 << form.mantissa) + mantissa) + 1) * 2.0 ** (exponent - form.bias - form.mantissa - 1)
-
-
-def _vector(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
-  if len(parts) == 1:
-    return parts[0]
-  result = ir.Constant(ir.VectorType(parts[0].type, len(parts)), ir.Undefined)
-  for n, part in enumerate(parts):
-    result = b.insert_element(result, part, I32(n))
-  return result

@@ -9,48 +9,40 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I32, I64, VOID
-
-_LETTERS = {I32: "r", I64: "l"}
-
-
-def _ptx(b: ir.IRBuilder, text: str, result: Any, args: list[ir.Value]) -> ir.Value:
-  kinds = [f"={_LETTERS[result]}"] if result != VOID else []
-  kinds += [_LETTERS[a.type] for a in args]
-  function = ir.FunctionType(result, [a.type for a in args])
-  return b.call(ir.InlineAsm(function, text, ",".join([*kinds, "~{memory}"]), side_effect=True), args)
+from tilewright.target.llvm.types import I32, I64
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 
 
 def fence(b: ir.IRBuilder) -> None:
   """What this thread did and saw before is seen by whoever sees what it does after."""
-  _ptx(b, "fence.acq_rel.sys;", VOID, [])
+  effect(b, "fence.acq_rel.sys;")
 
 
 def load_acquire(b: ir.IRBuilder, address: ir.Value, kind: Any = I64) -> ir.Value:
-  return _ptx(b, f"ld.acquire.sys.global.u{kind.width} $0, [$1];", kind, [address])
+  return effect(b, f"ld.acquire.sys.global.u{kind.width} $0, [$1];", [address], kind)
 
 
 def store_release(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> None:
-  _ptx(b, f"st.release.sys.global.u{value.type.width} [$0], $1;", VOID, [address, value])
+  effect(b, f"st.release.sys.global.u{value.type.width} [$0], $1;", [address, value])
 
 
 def add_release(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> None:
-  _ptx(b, "red.release.sys.global.add.u32 [$0], $1;", VOID, [address, value])
+  effect(b, "red.release.sys.global.add.u32 [$0], $1;", [address, value])
 
 
 def add_relaxed(b: ir.IRBuilder, address: ir.Value, value: ir.Value) -> None:
-  _ptx(b, "red.relaxed.sys.global.add.u32 [$0], $1;", VOID, [address, value])
+  effect(b, "red.relaxed.sys.global.add.u32 [$0], $1;", [address, value])
 
 
 def swap_acquire(b: ir.IRBuilder, address: ir.Value, compared: ir.Value, value: ir.Value) -> ir.Value:
   """Replace a word of 32 bits if it equals `compared`; returns the word that was there."""
-  return _ptx(b, "atom.acquire.sys.global.cas.b32 $0, [$1], $2, $3;", I32, [address, compared, value])
+  return effect(b, "atom.acquire.sys.global.cas.b32 $0, [$1], $2, $3;", [address, compared, value], I32)
 
 
 def now(b: ir.IRBuilder) -> ir.Value:
   """Nanoseconds on the device's clock."""
-  return b.call(ir.InlineAsm(ir.FunctionType(I64, []), "mov.u64 $0, %globaltimer;", "=l", side_effect=True), [])
+  return effect(b, "mov.u64 $0, %globaltimer;", [], I64, in_order=False)
 
 
-def nap(b: ir.IRBuilder, nanoseconds: int) -> None:
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, [I32]), "nanosleep.u32 $0;", "r", side_effect=True), [I32(nanoseconds)])
+def nap(b: ir.IRBuilder, nanoseconds: ir.Value) -> None:
+  effect(b, "nanosleep.u32 $0;", [nanoseconds], in_order=False)

@@ -6,6 +6,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.types import F32, F64, I1, I32, I64, VOID
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 
 WARP = 32
 GROUP = 4 * WARP  # the threads of a warpgroup
@@ -60,8 +61,7 @@ def registers_of(num_threads: int) -> int:
 
 def set_registers(b: ir.IRBuilder, count: int, *, increase: bool) -> None:
   """Release registers, or acquire registers that other warpgroups released (sm_90a, setmaxnreg)."""
-  text = f"setmaxnreg.{'inc' if increase else 'dec'}.sync.aligned.u32 {count};"
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "", side_effect=True), [])
+  effect(b, f"setmaxnreg.{'inc' if increase else 'dec'}.sync.aligned.u32 {count};", in_order=False)
 
 
 def _shuffle_word(b: ir.IRBuilder, word: ir.Value, lane_mask: int) -> ir.Value:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from tilewright.target.llvm.types import I16, I64, VOID
+from tilewright.target.llvm.types import I16, I64
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 MAX_DIMS, MAX_BOX_ROWS = 5, 256  # of an array, of a box along one dimension
@@ -99,12 +100,8 @@ def copy(
     f"{'' if blocks is None else '.multicast::cluster'} [$0], [$1, {{{places}}}], [${2 + rank}]"
     f"{'' if blocks is None else f', ${3 + rank}'};"
   )
-  args = [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier]
-  kinds = ["r", "l", *("r" * rank), "r"]
-  if blocks is not None:
-    args, kinds = [*args, b.trunc(blocks, I16)], [*kinds, "h"]
-  signature = ir.FunctionType(VOID, [a.type for a in args])
-  b.call(ir.InlineAsm(signature, text, ",".join([*kinds, "~{memory}"]), side_effect=True), args)
+  mask = [] if blocks is None else [b.trunc(blocks, I16)]
+  effect(b, text, [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier, *mask])
 
 
 def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequence[ir.Value]) -> None:
@@ -112,35 +109,30 @@ def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequen
   rank = len(start)
   places = ", ".join(f"${2 + i}" for i in range(rank))
   text = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [$1, {{{places}}}], [$0];"
-  args = [source, b.ptrtoint(tensor_map, I64), *reversed(start)]
-  constraints = ",".join(["r", "l", *("r" * rank), "~{memory}"])
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, [a.type for a in args]), text, constraints, side_effect=True), args)
+  effect(b, text, [source, b.ptrtoint(tensor_map, I64), *reversed(start)])
 
 
 def commit_stores(b: ir.IRBuilder) -> None:
   """Commit the stores that this thread has issued since the last commit as a group."""
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "cp.async.bulk.commit_group;", "~{memory}", side_effect=True), [])
+  effect(b, "cp.async.bulk.commit_group;")
 
 
 def wait_groups(b: ir.IRBuilder, pending: int, *, read_only: bool) -> None:
   """Wait until at most `pending` groups of this thread's stores are in flight; `read_only`: shared memory has been read for the others."""
-  text = f"cp.async.bulk.wait_group{'.read' if read_only else ''} {pending};"
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+  effect(b, f"cp.async.bulk.wait_group{'.read' if read_only else ''} {pending};")
 
 
 def wait_stores(b: ir.IRBuilder) -> None:
   """Wait until shared memory has been read for all stores that this thread issued."""
-  text = "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
+  effect(b, "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;")
 
 
 def fence_writes_of_cluster(b: ir.IRBuilder) -> None:
   """The same for writes to the shared memory of any CTA of the cluster, and from other CTAs."""
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async;", "~{memory}", side_effect=True), [])
+  effect(b, "fence.proxy.async;")
 
 
 def fence_writes(b: ir.IRBuilder) -> ir.Instruction:
   """Proxy fence: this thread's accesses to shared memory, writes above all, happen before those of tensor cores and TMA that are issued
   after synchronisation with this thread."""
-  asm = ir.InlineAsm(ir.FunctionType(VOID, []), "fence.proxy.async.shared::cta;", "~{memory}", side_effect=True)
-  return b.call(asm, [])
+  return effect(b, "fence.proxy.async.shared::cta;")

@@ -18,8 +18,9 @@ from llvmlite import ir
 from tilewright.layout.build import repeated
 from tilewright.layout.fragments import wgmma_accumulator
 from tilewright.layout.layout import Layout
-from tilewright.target.llvm.types import F32, I32, I64, VOID
+from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch.tensor_cores import HALVES, NAMED
+from tilewright.target.nvgpu.emit.units.inline_ptx import effect, parts
 
 ROWS, DEPTH = 64, 16  # of an instruction on halves
 DEPTH_BYTES = 32  # of any
@@ -82,23 +83,19 @@ def descriptor(
   return b.or_(start, I64(_SWIZZLES[swizzle] | stride | ((leading >> 4) << 16)))
 
 
-def _void(b: ir.IRBuilder, text: str) -> None:
-  b.call(ir.InlineAsm(ir.FunctionType(VOID, []), text, "~{memory}", side_effect=True), [])
-
-
 def fence(b: ir.IRBuilder, values: Sequence[ir.Value] = ()) -> list[ir.Value]:
   """Before the first product: makes ordinary register writes visible to `wgmma`. Products must use the returned values."""
   return _through(b, "wgmma.fence.sync.aligned;", list(values))
 
 
 def commit(b: ir.IRBuilder) -> None:
-  _void(b, "wgmma.commit_group.sync.aligned;")
+  effect(b, "wgmma.commit_group.sync.aligned;")
 
 
 def _through(b: ir.IRBuilder, text: str, values: list[ir.Value], args: Sequence[ir.Value] = ()) -> list[ir.Value]:
   """An instruction that has values in and out, so that neither LLVM nor ptxas moves what is done to them across it."""
   if not values:
-    _void(b, text)
+    effect(b, text)
     return []
   letters = ["f" if v.type == F32 else "r" for v in values]
   constraints = [f"={letter}" for letter in letters] + [str(i) for i in range(len(values))]
@@ -106,7 +103,7 @@ def _through(b: ir.IRBuilder, text: str, values: list[ir.Value], args: Sequence[
   result = ir.LiteralStructType([v.type for v in values])
   signature = ir.FunctionType(result, [*(v.type for v in values), *(a.type for a in args)])
   out = b.call(ir.InlineAsm(signature, text, ",".join(constraints), side_effect=True), [*values, *args])
-  return [b.extract_value(out, i) for i in range(len(values))]
+  return parts(b, out)
 
 
 def multiply(
