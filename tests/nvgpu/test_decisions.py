@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 
+import jax
 import jax.numpy as jnp
 import pytest
 
 from tests.nvgpu import gpu_programs, mosaic_programs
 from tests.nvgpu.gpu_level_programs import KERNELS
 from tilewright import errors
+from tilewright import pallas as pl
 from tilewright.target.nvgpu.arch import ARCHS
 from tilewright.target.nvgpu.passes import lowering
 from tilewright.target.nvgpu.passes.gpu_kernel import COPY, IN_PLACE, POINTS, STAGED
@@ -133,6 +135,36 @@ def test_a_product_along_the_grid_has_a_body_for_its_first_and_its_last_step():
   k = decided("product_along_the_grid")
   names = [[op.name for op in body.block.ops] for body in k.bodies]
   assert len(names) == 3 and len(names[1]) < min(len(names[0]), len(names[2]))
+
+
+def test_operands_of_a_loop_are_copied_ahead_from_what_no_one_writes():
+  k = decided("long_product")
+  ((op, loop),) = k.loops.items()
+  assert len(loop.operands) == 2 and loop.stages == 2 and k.arena.promised >= loop.nbytes
+  assert not decided("long_product", "sm_80").loops
+  refused(dataclasses.replace(k, direct=frozenset()), "cannot copy ahead")
+  refused(dataclasses.replace(k, loops={op: dataclasses.replace(loop, stages=1)}), "has 1 stages")
+  for product in products(k):
+    product.attrs = {**product.attrs, "kind": "fma"}
+  refused(k, "products of warpgroups alone can read")
+
+
+@pytest.mark.parametrize(("start", "is_direct"), [(8, True), (4, False)])
+def test_rows_that_begin_between_pieces_of_sixteen_bytes_are_not_copied_as_they_are(start, is_direct):
+  """Eight elements of bf16 are sixteen bytes."""
+
+  def body(x_ref, y_ref, o_ref):
+    def add(i, total):
+      return total + jnp.dot(x_ref[:, pl.ds(start * i, 64)], y_ref[...])
+
+    o_ref[...] = jax.lax.fori_loop(0, 4, add, jnp.zeros((64, 64), F32))
+
+  kernel = pl.pallas_call(body, S((64, 64), F32))
+  ((_, native),) = gpu_programs.natives(kernel, S((64, 1024), BF16), S((64, 64), BF16))
+  k = lowering.lower(native, ARCHS["sm_90a"])
+  verify(k)
+  names = {op.operands[0] in native.body.params for op in k.direct}
+  assert names == ({False, True} if is_direct else {True})
 
 
 def test_engines_are_those_of_the_architecture():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +59,7 @@ from tilewright.target.nvgpu.passes import elementwise_chains
 from tilewright.target.nvgpu.passes.cooperation import Cooperation
 from tilewright.target.nvgpu.passes.layouts.operand_layouts import operand_layout, uses_held_layout
 from tilewright.target.nvgpu.passes.layouts.system import ELEMENTWISE
+from tilewright.target.nvgpu.passes.loop_stages import StagedLoop
 from tilewright.target.nvgpu.passes.memory import RefPlace
 from tilewright.target.nvgpu.passes.memory import place as place_of
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
@@ -88,6 +89,8 @@ class BlockCode(Passes):
     self.layouts: dict[tuple[int, ...], Layout] = {}  # shapes for which another layout is the ordinary one
     self.inferred: Inferred | None = None
     self.chains = elementwise_chains.Chains()  # what is computed element by element
+    self.direct: Set[Op] = frozenset()  # loads whose rows threads can copy as they are
+    self.loops: Mapping[Op, StagedLoop] = {}  # whose products read stages
     self.streams: tuple[int, ...] = ()  # inputs, by position, that L2 keeps longest
     self._unfinished: dict[Value, Callable[[], None]] = {}
     self.copies: dict[Value, list[Any]] = {}  # of tiles in registers: in other layouts, or in memory

@@ -175,7 +175,9 @@ class Frame:
     made.whole, made.users = self.kernel.body.body, users(self.kernel.body.body)
     if self.report is not None:
       made.error = effects.Log(b, self.arrays[self.count], self.report)
-    made.profiler, made.streams = self.profiler, self.lowered.streams
+    made.profiler, made.streams, made.roles = self.profiler, self.lowered.streams, self.lowered.roles
+    made.inferred, made.chains = self.lowered.inferred, self.lowered.chains
+    made.direct, made.loops = self.lowered.direct, self.lowered.loops
     return made
 
   def begin(self, code: BlockCode) -> None:

@@ -62,7 +62,6 @@ def _emit_points(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
   if frame.symmetric is not None:
     assert frame.peers is not None
     peers.begin(code, kernel, frame.symmetric, *frame.peers, frame.arrays, frame.number)
-  code.inferred, code.chains = k.inferred, k.chains
   points = Points(frame, code)
   b = frame.b
   if frame.symmetric is not None:
@@ -99,7 +98,7 @@ def _emit_warpgroups(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
   if kernel.warpgroups > 1 or any(map(warpgroup_semaphores.asks, walk(kernel.body.body))):
     code.synchronizing_ops = code.synchronizing_ops | warpgroup_semaphores.SYNCHRONISING
   frame.begin(code)
-  code.inferred, code.roles, code.cooperation = k.inferred, k.roles, k.cooperation
+  code.cooperation = k.cooperation
   if k.arch.has_tma:
     code.tensor_map = frame.tensor_map
     code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}

@@ -7,7 +7,7 @@ Passes are functions from such a kernel to such a kernel. What concerns one op i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tilewright.target.nvgpu.arch import Arch
@@ -18,6 +18,7 @@ from tilewright.target.nvgpu.passes.cooperation import Cooperation
 from tilewright.target.nvgpu.passes.elementwise_chains import Chains
 from tilewright.target.nvgpu.passes.l2_hints import PrefetchedBlock
 from tilewright.target.nvgpu.passes.layouts.inference import Inferred
+from tilewright.target.nvgpu.passes.loop_stages import StagedLoop
 from tilewright.target.nvgpu.passes.warpgroup_effects import Roles
 from tilewright.tile.ir import Block, Op, walk
 from tilewright.tile.native import NativeKernel
@@ -92,6 +93,9 @@ class GpuKernel:
   steps: stage.Steps | None = None
   # bodies
   bodies: tuple[Body, ...] = ()  # one; of a pipeline those of the first step, the steps between, and the last
+  # operands
+  direct: frozenset[Op] = frozenset()  # loads whose rows threads can copy as they are
+  loops: Mapping[Op, StagedLoop] = dataclasses.field(default_factory=dict)  # whose products read stages
 
   @property
   def num_warps(self) -> int:
@@ -130,6 +134,8 @@ class GpuKernel:
     own = [str(held[v]) for v in op.results if v in held and v.tile.shape]
     wanted = [(i, uses.get((op, i))) for i, v in enumerate(op.operands) if uses.get((op, i)) != held.get(v)]
     parts = [*own, *(f"operand {i} as {place}" for i, place in wanted if place is not None)]
+    if op in self.loops:
+      parts.append(f"{self.loops[op].stages} stages of {self.loops[op].stage_bytes:,} bytes")
     return f"  ; {'; '.join(parts)}" if parts else ""
 
   def _lines(self) -> Iterator[str]:

@@ -15,6 +15,7 @@
     memory       where scratch memory lies
     stage        blocks that come to shared memory ahead of time, or stay there
     bodies       the body at the first step, between, and at the last; which blocks it accesses in place, and of which it has a copy
+    operands     operands of products that are copied as they are; loops for which they are copied ahead, in stages
 
 Each is a function from a kernel (`GpuKernel`) to one of which more is decided; kernels of another form pass through. `verify_decisions`
 checks after each what it wrote. Code generation (`emit.whole_kernel`) starts from the last.
@@ -30,7 +31,7 @@ from tilewright import errors
 from tilewright.runtime import dump
 from tilewright.target.llvm import buffers
 from tilewright.target.llvm.prepared import check_stage
-from tilewright.target.nvgpu.arch import Arch
+from tilewright.target.nvgpu.arch import WGMMA, Arch
 from tilewright.target.nvgpu.emit.units import threads
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.host.device_log import may_log
@@ -40,10 +41,12 @@ from tilewright.target.nvgpu.passes import (
   algebraic_rewrites,
   bodies,
   cooperation,
+  direct_loads,
   elementwise_chains,
   hand_written,
   k_loops,
   l2_hints,
+  loop_stages,
   matmul_plans,
   memory,
   occupancy,
@@ -51,7 +54,7 @@ from tilewright.target.nvgpu.passes import (
   stage,
   symmetric_memory,
 )
-from tilewright.target.nvgpu.passes.gpu_kernel import PIPELINE, POINTS, WARPGROUPS, GpuKernel, Wishes
+from tilewright.target.nvgpu.passes.gpu_kernel import COPY, PIPELINE, POINTS, TILED, WARPGROUPS, GpuKernel, Wishes
 from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.verify_decisions import verify
@@ -322,6 +325,39 @@ def find_bodies(k: GpuKernel) -> GpuKernel:
   return k.replace(bodies=bodies.bodies(k))
 
 
+def find_operands(k: GpuKernel) -> GpuKernel:
+  if k.inferred is None or WGMMA not in k.arch.rates:
+    return k
+  assert k.arena is not None
+  k = k.replace(direct=direct_loads.find(k), arena=k.arena.copied())
+  if k.steps is not None and k.steps.inputs:  # whose copies are in flight
+    return k
+  used = _used_in_body(k)
+  if used is None:
+    return k
+  return k.replace(loops=loop_stages.find(k.kernel.body.body, k.arch, k.inferred, k.direct, k.arena, used))
+
+
+def _used_in_body(k: GpuKernel) -> int | None:
+  """The bytes of shared memory that scratch memory, copies of blocks, and what a body allocates there take; None if there is no room."""
+  assert k.arena is not None
+  arena, mapping = k.arena.copied(), k.kernel.mapping
+  try:
+    for access, m, ref in zip(
+      k.bodies[0].accesses, mapping.block_mappings, k.kernel.body.params[mapping.num_prefetch :]
+    ):
+      if access.how == TILED:
+        memory.place(arena, k.inferred, ref)
+      elif access.how == COPY:
+        arena.take(ref.ref.shape, m.array_aval.dtype)
+    for op in walk(k.kernel.body.body):
+      if op.name == "alloc":
+        memory.place(arena, k.inferred, op.result)
+  except errors.ResourceExhaustedError:  # which is raised again where the line of the user is known
+    return None
+  return arena.used
+
+
 PASSES: dict[str, Pass] = {
   "check": check,
   "simplify": simplify,
@@ -338,4 +374,5 @@ PASSES: dict[str, Pass] = {
   "memory": place_scratch,
   "stage": stage_blocks,
   "bodies": find_bodies,
+  "operands": find_operands,
 }

@@ -87,6 +87,7 @@ class Arena:
     self.arch, self.groups, self.is_by_hand = arch, groups, is_by_hand
     self.used, self.used_of_global = 0, 0  # bytes
     self.align = _ROW  # of which the start of shared memory is a multiple
+    self.promised = 0  # bytes of shared memory that are kept for later
     self.is_sharing = False  # whether what is given out is for all warpgroups
     self.buffers: list[SharedBuffer] = []  # for those who look at how a kernel was compiled
     self.allocated: list[str] = []  # for the error that names the buffers
@@ -107,7 +108,11 @@ class Arena:
 
   @property
   def free_bytes(self) -> int:
-    return self.arch.shared_bytes - _SLACK - self.used
+    return self.arch.shared_bytes - _SLACK - self.used - self.promised
+
+  def promise(self, nbytes: int) -> None:
+    """Keep room for so many bytes of later buffers, until it is given up (less than nothing) in front of these."""
+    self.promised += self.room_for(nbytes)
 
   def room_for(self, nbytes: int) -> int:
     """How many bytes buffers take that together have so many: each warpgroup has its own."""

@@ -224,10 +224,6 @@ def _laid_out(kernel: NativeKernel, arch: Arch, plan: Steps, inferred: Inferred 
       return SwizzledBlock(block.position, layout)
     return _tiled(kernel, arch, block) or block
 
-  def held_bytes(v: Value) -> int:
-    assert inferred is not None
-    return inferred.layouts[v].num_registers * v.tile.dtype.itemsize
-
   inputs, held = ([laid_out(block) for block in own] for own in (plan.inputs, plan.held))
   inputs.sort(key=lambda block: -block.layout.swizzle.span if isinstance(block, SwizzledBlock) else 0)
   found = dataclasses.replace(plan, inputs=tuple(inputs), held=tuple(held))
@@ -235,7 +231,7 @@ def _laid_out(kernel: NativeKernel, arch: Arch, plan: Steps, inferred: Inferred 
     return found
   assert inferred is not None
   found = dataclasses.replace(found, stages=min(plan.stages, _SWIZZLED_STAGES))
-  others = warpgroup_operands.room_of_others(inferred, read_in_stages(kernel, found), held_bytes)
+  others = warpgroup_operands.room_of_others(inferred, read_in_stages(kernel, found))
   fits = others is not None and warpgroup_operands.fits(
     arch, used_bytes + found.staged_bytes + 2 * found.align + others
   )

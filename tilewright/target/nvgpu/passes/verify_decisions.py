@@ -6,6 +6,7 @@ layouts    a product has a kind that its architecture, dtypes and shape allow
 memory     buffers lie in shared memory, and apart from each other unless they are of one union
 stage      what comes ahead of time is only read, and changes along the steps; stages fit beside scratch memory; TMA is there; what is
            kept stays the same
+operands   loops copy ahead what products of warpgroups alone read and no one writes; their stages fit beside scratch memory
 bodies     a block that is accessed in place has all that its body needs of it; what is staged is what `stage` says
 """
 
@@ -24,7 +25,7 @@ from tilewright.target.nvgpu.passes.gpu_kernel import COPY, IN_PLACE, PIPELINE, 
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import has_tensor_cores, is_matrix
 from tilewright.target.nvgpu.passes.memory import scratch_refs
 from tilewright.tile.grid import Indirect
-from tilewright.tile.ir import Op, walk
+from tilewright.tile.ir import Op, users, walk
 from tilewright.tile.native import moving_dims
 
 _ROWS = {WGMMA: 64, MMA: 16}  # of the result, that an instruction gives
@@ -33,7 +34,7 @@ _COLUMNS = 8
 
 def verify(k: GpuKernel) -> None:
   """Raise TileError for the first decision that cannot be."""
-  for rule in (_grid, _pipeline, _products, _memory, _stages, _bodies):
+  for rule in (_grid, _pipeline, _products, _memory, _stages, _bodies, _loops):
     for problem in rule(k):
       raise errors.TileError(f"The kernel '{k.kernel.name}' on {k.arch.name}: {problem}")
 
@@ -160,3 +161,22 @@ def _bodies(k: GpuKernel) -> Iterator[str]:
         yield f"{m.origin} has elements at given numbers, which need a copy"
       if access.how == IN_PLACE and ref in without_edges and not all(access.inside) and not is_in_registers:
         yield f"{m.origin} may hang over the edge of its array, which its body cannot see: it needs a copy"
+
+
+# --- operands ----------------------------------------------------------------------------------------------------
+
+
+def _loops(k: GpuKernel) -> Iterator[str]:
+  if k.loops and k.steps is not None and k.steps.inputs:
+    yield "operands of a loop are copied ahead while blocks of a sequential grid are"
+  used = users(k.kernel.body.body)
+  for op, loop in k.loops.items():
+    for load in (own.source.load for own in loop.operands):
+      if load not in k.direct or load not in op.blocks[0].ops:
+        yield f"the loop at {op.loc or '?'} cannot copy ahead what is loaded at {load.loc or '?'}"
+      if any(user.attrs.get("kind") != WGMMA for user in used[load.result] if user.name != "transpose"):
+        yield f"what is loaded at {load.loc or '?'} lies in stages, which products of warpgroups alone can read"
+    if loop.stages < 2:
+      yield f"the loop at {op.loc or '?'} has {loop.stages} stages, which leave none to fill while one is read"
+  if k.arena is not None and k.loops and k.arena.used + k.arena.promised > k.arch.shared_bytes:
+    yield f"stages of loops, {k.arena.promised} bytes, do not fit beside {k.arena.used} bytes of scratch memory"

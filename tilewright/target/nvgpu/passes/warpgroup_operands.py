@@ -7,7 +7,7 @@ s = dot(q, k.T)           the operand is that load, transposed: rows of the memo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 from tilewright.layout.algebra import transposed
 from tilewright.layout.layout import OFFSET
@@ -63,7 +63,7 @@ def shared_layout_for_products(
   return found.pop() if len(found) == 1 else None
 
 
-def room_of_others(inferred: Inferred, staged: Collection[Value], held_bytes: Callable[[Value], int]) -> int | None:
+def room_of_others(inferred: Inferred, staged: Collection[Value]) -> int | None:
   """Bytes of the operands of warpgroups' products that are none of the staged loads; None if threads cannot copy one of them.
 
   Products read stages where they are, and cannot do without: so stages must leave room for every other operand.
@@ -74,9 +74,14 @@ def room_of_others(inferred: Inferred, staged: Collection[Value], held_bytes: Ca
       wanted = inferred.inferred_operand_layout(dot, i)
       if isinstance(wanted, SharedLayout) and behind_transposes(value)[0] not in staged:
         others[value] = wanted.nbytes + wanted.swizzle.span
-        if held_bytes(value) > MAX_COPY_BYTES:
+        if held_bytes(inferred, value) > MAX_COPY_BYTES:
           return None
   return sum(others.values())
+
+
+def held_bytes(inferred: Inferred, value: Value) -> int:
+  """Of an operand, in the registers of a thread that copies it."""
+  return inferred.layouts[value].num_registers * value.tile.dtype.itemsize
 
 
 def fits(arch: Arch, nbytes: int) -> bool:

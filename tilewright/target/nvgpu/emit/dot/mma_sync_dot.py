@@ -62,7 +62,7 @@ def is_possible(code: BlockCode, op: Op) -> bool:
   if any(held_bytes(code, v) > MAX_COPY_BYTES for v in moved):
     return False
   room = sum(math.prod(v.tile.shape) * v.tile.dtype.itemsize + 128 for v in moved)
-  return code.given.used + code.room_for(2 * room) <= code.arch.shared_bytes
+  return code.given.used + code.given.promised + code.room_for(2 * room) <= code.arch.shared_bytes
 
 
 def own_layout(code: BlockCode, value: Value) -> Layout:

@@ -29,6 +29,7 @@ from tilewright.layout.shared import SharedLayout
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.arch import WGMMA
 from tilewright.target.nvgpu.arch.tensor_cores import KINDS
+from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.cta_memory import BlockDevice
@@ -258,8 +259,7 @@ def _copied_view(code: BlockCode, value: Value, wanted: SharedLayout) -> View | 
   source = source_of(value, wanted)
   if source is None or source.load.result in code.env:
     return None
-  view = code.env.get(source.load.operands[0])
-  return view if wgmma_operands.is_copied(code, view) else None
+  return views.view_of(code.memory_of(source.load.operands[0])) if source.load in code.direct else None
 
 
 def _arrived(code: BlockCode, operands: Sequence[Any]) -> None:
