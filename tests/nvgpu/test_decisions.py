@@ -13,12 +13,16 @@ from tests.nvgpu import gpu_programs, mosaic_programs
 from tests.nvgpu.gpu_level_programs import KERNELS
 from tilewright import errors
 from tilewright import pallas as pl
+from tilewright.target.llvm.math import FUNCTIONS
 from tilewright.target.nvgpu.arch import ARCHS
-from tilewright.target.nvgpu.passes import lowering
+from tilewright.target.nvgpu.emit.ops import arithmetic
+from tilewright.target.nvgpu.emit.statements import STATEMENTS
+from tilewright.target.nvgpu.passes import block_accesses, elementwise_chains, lowering
 from tilewright.target.nvgpu.passes.gpu_kernel import COPY, IN_PLACE, POINTS, STAGED
 from tilewright.target.nvgpu.passes.verify_decisions import verify
 from tilewright.tile.ir import walk
 from tilewright.tile.native import copied_kernel
+from tilewright.tile.ops import OPS
 
 S, BF16, F32 = gpu_programs.S, jnp.bfloat16, jnp.float32
 
@@ -173,3 +177,13 @@ def test_engines_are_those_of_the_architecture():
   without_wgmma = dataclasses.replace(k.arch, has_tma=False)
   refused(dataclasses.replace(k, arch=without_wgmma), "no TMA")
   assert not decided("attention", "sm_80").steps.maps
+
+
+def test_ops_are_computed_by_element_or_carried_out_in_order():
+  others = {"load", "window_load", "yield", "remote", "lock_device", "unlock_device"}
+  assert block_accesses.BY_ELEMENT.isdisjoint(STATEMENTS)
+  assert set(OPS) == set(STATEMENTS) | block_accesses.BY_ELEMENT | others
+
+
+def test_functions_without_an_instruction_are_lengthy():
+  assert set(FUNCTIONS) - elementwise_chains.LENGTHY <= set(arithmetic.F32_RULES)

@@ -9,6 +9,9 @@ What passes decide by:
     layouts             layout inference for tiles, kinds of products: see the package
     stage               blocks of sequential grids that come to shared memory ahead of time, or stay there
     memory              where buffers begin in shared memory
+    staged_blocks       where the rows of blocks lie in shared memory, and what brings them
+    loop_stages         loops that copy the operands of their products ahead
+    direct_loads        loads whose rows threads can copy as they are
     warpgroup_operands  loads that can go straight to where warpgroups' products read
     bodies              the bodies of a kernel: which blocks they use in place, and which are copied
     block_accesses      how a body accesses its blocks, op by op

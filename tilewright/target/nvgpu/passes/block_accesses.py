@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright.target.llvm.arithmetic import ELEMENTWISE
+from tilewright.target.llvm.operand_indices import MOVES, SOURCES
 from tilewright.target.nvgpu.ir.ops import STORE_ASYNC
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.tile.dead_code import VIEWS, base_of
@@ -18,6 +19,9 @@ from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.ops import surely_written
 
+_COMPLEX = frozenset({"real", "imag", "complex", "conj"})
+# Ops whose elements are computed one by one where they are needed, besides loads; all others are carried out in order.
+BY_ELEMENT = frozenset({*ELEMENTWISE, *_COMPLEX, *MOVES, *SOURCES, "recast"}) - {"gather", "gather_load"}
 _LOADS = frozenset({"load", "window_load", "gather_load"})
 _LOSES_EDGES = frozenset({"reshape_ref", "gather_load", "scatter_store"})
 

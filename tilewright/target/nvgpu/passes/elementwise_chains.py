@@ -18,11 +18,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from tilewright.target.nvgpu.emit.ops.arithmetic import LENGTHY
+from tilewright.target.llvm.math import FUNCTIONS
 from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.ops import BINARY, COMPARE, UNARY
 
 _ELEMENTWISE = frozenset({*UNARY, *BINARY, *COMPARE, "is_finite", "integer_pow", "select", "convert", "threefry"})
+# Functions that are long polynomials: all but those for which there are instructions (`emit.ops.arithmetic`).
+LENGTHY = FUNCTIONS.keys() - {"exp", "exp2", "logistic", "tanh", "rsqrt"}
 _ENDS = frozenset({"store", "reduce"})  # ops that carry out one pass over what they take
 # Instructions of an op, about.
 _COSTS = {

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from tilewright.target.nvgpu.arch.tensor_cores import KINDS, NAMED, is_rounded
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE
-from tilewright.target.nvgpu.emit.statements import STATEMENTS
 from tilewright.target.nvgpu.passes import zero_fill
+from tilewright.target.nvgpu.passes.block_accesses import BY_ELEMENT
+from tilewright.target.nvgpu.passes.staged_blocks import PIECE
 from tilewright.tile.grid import Blocked, BlockMapping, BoundedSlice, Squeezed
 from tilewright.tile.ir import Block, Op, Value, users, walk
 from tilewright.tile.native import NativeKernel
@@ -158,7 +158,7 @@ def computed_operand(kernel: NativeKernel, v: Value, contracted: int, used: dict
       if op.operands[0] not in inputs or inputs.index(op.operands[0]) in written:
         return None
       positions[inputs.index(op.operands[0])] = None
-    elif op.blocks or op.name in STATEMENTS or op.name == "window_load":
+    elif op.blocks or op.name not in BY_ELEMENT:
       return None
     else:
       pending += op.operands
@@ -203,7 +203,7 @@ def _accumulator(kernel: NativeKernel, dot: Op, used: dict[Value, list[Op]]) -> 
   if loads[0] not in ops or len(used[loads[0].result]) != 1:
     return None
   between = ops[ops.index(loads[0]) + 1 : ops.index(store)]
-  if any(op.blocks or (op.name in STATEMENTS and op is not dot) for op in between):
+  if any(op.blocks or (op.name not in (*BY_ELEMENT, "load", "window_load") and op is not dot) for op in between):
     return None
   scratch = kernel.body.params[len(kernel.body.params) - len(kernel.scratch) :]
   return ref if ref in scratch or _is_kept_output(kernel, ref) else None

@@ -28,22 +28,13 @@ from tilewright import errors
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.arch.tensor_cores import HALVES, NAMED
-from tilewright.target.nvgpu.emit.pipeline import staged_blocks
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import (
-  BOX_ALIGNMENT,
-  PIECE,
-  BoxedBlock,
-  BoxedMatrix,
-  PaddedBlock,
-  SharedBlock,
-)
 from tilewright.target.nvgpu.emit.units import mma_sync
 from tilewright.target.nvgpu.emit.units.cluster import ALONE, Cluster
 from tilewright.target.nvgpu.emit.units.mma_sync import MmaDistribution
 from tilewright.target.nvgpu.emit.units.threads import GROUP, WARP
 from tilewright.target.nvgpu.emit.units.tma import MAX_DIMS, SWIZZLE_BYTES, TensorMap, most_rows
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS, WgmmaDistribution
-from tilewright.target.nvgpu.passes import grid_accumulation, plans
+from tilewright.target.nvgpu.passes import grid_accumulation, plans, staged_blocks
 from tilewright.target.nvgpu.passes.grid_accumulation import (
   Contraction,
   Inside,
@@ -53,6 +44,14 @@ from tilewright.target.nvgpu.passes.grid_accumulation import (
   step_tests,
 )
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
+from tilewright.target.nvgpu.passes.staged_blocks import (
+  BOX_ALIGNMENT,
+  PIECE,
+  BoxedBlock,
+  BoxedMatrix,
+  PaddedBlock,
+  SharedBlock,
+)
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import users, walk
 from tilewright.tile.native import NativeKernel, moving_dims

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit.ops.arithmetic import LENGTHY
 from tilewright.target.nvgpu.emit.units import threads
 from tilewright.target.nvgpu.passes import l2_hints
+from tilewright.target.nvgpu.passes.elementwise_chains import LENGTHY
 from tilewright.target.nvgpu.passes.layouts import choice
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import is_for_warps
 from tilewright.tile.grid import BlockMapping, Squeezed

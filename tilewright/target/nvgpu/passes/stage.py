@@ -22,16 +22,15 @@ import numpy as np
 
 from tilewright.layout.shared import SharedLayout, shared_for_matrix
 from tilewright.target.nvgpu.arch import Arch
-from tilewright.target.nvgpu.emit.pipeline import staged_blocks
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PaddedBlock, StagedBlock, SwizzledBlock, TiledBlock
 from tilewright.target.nvgpu.emit.units import tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
-from tilewright.target.nvgpu.passes import warpgroup_operands
+from tilewright.target.nvgpu.passes import staged_blocks, warpgroup_operands
 from tilewright.target.nvgpu.passes.block_accesses import accessed_without_edges, is_only_loaded
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import is_for_warps
 from tilewright.target.nvgpu.passes.layouts.hints import given_layout
 from tilewright.target.nvgpu.passes.layouts.inference import Inferred
 from tilewright.target.nvgpu.passes.plans import Staged
+from tilewright.target.nvgpu.passes.staged_blocks import PaddedBlock, StagedBlock, SwizzledBlock, TiledBlock
 from tilewright.tile.grid import Blocked, Squeezed
 from tilewright.tile.ir import Value, users, walk
 from tilewright.tile.native import NativeKernel, moving_dims

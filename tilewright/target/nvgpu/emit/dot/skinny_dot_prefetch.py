@@ -18,10 +18,10 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import Index, i64
 from tilewright.target.llvm.types import I8, I32, I64
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE, PaddedBlock
 from tilewright.target.nvgpu.emit.units.inline_ptx import effect, several
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import View
+from tilewright.target.nvgpu.passes.staged_blocks import PIECE, PaddedBlock
 from tilewright.tile.ir import Value
 
 _LANES = 4  # of a row

@@ -29,11 +29,12 @@ from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit.dot.skinny_dot_prefetch import LanePieces
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import PIECE, PaddedBlock, copy_block
+from tilewright.target.nvgpu.emit.pipeline import staged_blocks
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef, Registers
 from tilewright.target.nvgpu.emit.units import cp_async, shared_memory, threads
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.emit.views import View, subview, view_of
+from tilewright.target.nvgpu.passes.staged_blocks import PIECE, PaddedBlock
 from tilewright.tile.ir import Op, Value
 
 _BANKS = 128  # bytes that lie side by side in the banks
@@ -63,18 +64,6 @@ class Part(PaddedBlock):
   def pitch(self) -> int:
     return self.row_bytes
 
-  def offset(self, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
-    if self.is_exchanged:
-      piece = b.xor(piece, _turn(b, row, b.lshr(piece, I32(3)), 1))
-    return super().offset(b, row, piece)
-
-  def further(self, rows: int) -> int | None:
-    return None if self.is_exchanged and rows % 2 else super().further(rows)
-
-  def view(self, pointer: ir.Value) -> View:
-    own = super().view(pointer)
-    return dataclasses.replace(own, exchange=_address, is_staged=False) if self.is_exchanged else own
-
 
 @dataclasses.dataclass(frozen=True)
 class ShortPart(Part):
@@ -88,8 +77,25 @@ class ShortPart(Part):
   def pitch(self) -> int:
     return _TOGETHER * self.row_bytes
 
-  def view(self, pointer: ir.Value) -> View:
-    return dataclasses.replace(super().view(pointer), is_staged=False)
+
+@staged_blocks.offset.register
+def _(block: Part, b: ir.IRBuilder, row: ir.Value, piece: ir.Value) -> ir.Value:
+  if block.is_exchanged:
+    piece = b.xor(piece, _turn(b, row, b.lshr(piece, I32(3)), 1))
+  return staged_blocks.offset.dispatch(PaddedBlock)(block, b, row, piece)
+
+
+@staged_blocks.further.register
+def _(block: Part, rows: int) -> int | None:
+  return None if block.is_exchanged and rows % 2 else staged_blocks.further.dispatch(PaddedBlock)(block, rows)
+
+
+@staged_blocks.view.register
+def _(block: Part, pointer: ir.Value) -> View:
+  own = staged_blocks.view.dispatch(PaddedBlock)(block, pointer)
+  if isinstance(block, ShortPart):
+    return dataclasses.replace(own, is_staged=False)
+  return dataclasses.replace(own, exchange=_address, is_staged=False) if block.is_exchanged else own
 
 
 def _turn(b: ir.IRBuilder, row: ir.Value, half: ir.Value, size: int) -> ir.Value:
@@ -255,7 +261,9 @@ class Stages:
         self._copy_lines(view, block, first, start, further, to)
       else:
         source = subview(b, view, [first, b.mul(i64(part), i64(block.shape[1]))], [1, 1], [])
-        copy_block(b, self.lane, WARP, source, block, to, line=self._line if block.row_bytes < self._line else 0)
+        staged_blocks.copy_block(
+          b, self.lane, WARP, source, block, to, line=self._line if block.row_bytes < self._line else 0
+        )
       offset += block.nbytes
 
   def _copy_lines(self, view: View, block: Part, first: Any, start: Any, further: int, to: ir.Value) -> None:
@@ -263,7 +271,9 @@ class Stages:
     constants apart, so that it needs an address for every fourth row."""
     b = self.b
     row, piece = b.udiv(self.lane, I32(_LINE_PIECES)), b.urem(self.lane, I32(_LINE_PIECES))
-    places = [b.add(to, block.offset(b, row, b.add(piece, I32(_LINE_PIECES * half)))) for half in range(2)]
+    places = [
+      b.add(to, staged_blocks.offset(block, b, row, b.add(piece, I32(_LINE_PIECES * half)))) for half in range(2)
+    ]
     width = PIECE // view.dtype.itemsize
     column = b.add(b.mul(i64(start), i64(block.shape[1])), b.mul(b.zext(piece, I64), i64(width)))
     for below in range(0, block.rows, _LINE_ROWS):
@@ -367,7 +377,7 @@ class Stages:
     """Let the tiles lie in a stage, with their elements of a part, the n-th of an iteration, where their own indices say."""
     b, offset = self.b, 0
     for v, (block, first) in self.blocks.items():
-      own = block.view(self._place(self._stage_of(block, n, stage), offset))
+      own = staged_blocks.view(block, self._place(self._stage_of(block, n, stage), offset))
       inside = n % _TOGETHER * block.shape[1] if isinstance(block, ShortPart) else 0  # of a row
       columns = b.sub(b.mul(part, i64(block.shape[1])), i64(inside))
       back = b.add(b.mul(i64(first), i64(own.strides[0])), columns)

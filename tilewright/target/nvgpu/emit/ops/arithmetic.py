@@ -17,7 +17,7 @@ from llvmlite.ir.instructions import InsertElement, ShuffleVector
 
 from tilewright.target.llvm import arithmetic, combining
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.math import FUNCTIONS, coefficients
+from tilewright.target.llvm.math import coefficients
 from tilewright.target.llvm.types import F32, I32
 from tilewright.target.nvgpu.arch import Arch
 from tilewright.target.nvgpu.emit.ops import trigonometry
@@ -415,16 +415,13 @@ def _polynomial(b: ir.IRBuilder, x: ir.Value, terms: Sequence[float]) -> ir.Valu
 
 _EXP_BELOW_MAXIMUM = _each_lane(_exp_below_maximum)
 _EXP2_OF_COARSE = _each_lane(_exp2_flushed)
-_SHORT_RULES: dict[str, Rule] = {
+F32_RULES: dict[str, Rule] = {
   "exp": _each_lane(_exp),
   "exp2": _each_lane(_exp2),
   "logistic": _each_lane(_logistic),
   "tanh": _each_lane(_tanh),
   "div": _each_lane(_divide),
   "rsqrt": _each_lane(_reciprocal_root),
-}
-F32_RULES: dict[str, Rule] = {
-  **_SHORT_RULES,
   "erf": _each_lane(_erf),
   "erfc": _each_lane(_erfc),
   "log": _each_lane(_log),
@@ -432,4 +429,3 @@ F32_RULES: dict[str, Rule] = {
   "cos": _each_lane(trigonometry.cos),
   "tan": _each_lane(trigonometry.tan),
 }
-LENGTHY = FUNCTIONS.keys() - _SHORT_RULES.keys()  # functions that are long polynomials

@@ -231,7 +231,7 @@ def _emit_warps(frame: Frame, parallel: tuple[int, ...], plan: WarpPlan) -> Bloc
 
   def multiply(step: ir.Value, accumulators: Any) -> None:
     left, right = (
-      lambda row, piece, at=at, block=block: b.add(at, block.offset(b, row, piece))
+      lambda row, piece, at=at, block=block: b.add(at, staged_blocks.offset(block, b, row, piece))
       for at, block in zip(places(step), plan.blocks)
     )
     k_is_last = c.sides[0].k_is_last, c.sides[1].k_is_last
@@ -416,7 +416,7 @@ def _compute_operands(frame: Frame, plan: WarpgroupPlan, stages: ring_barriers.S
       code.env[params[position]] = frame.view(code, position, object())
     at = place(step)
     for block in plan.blocks:
-      code.env[params[block.position]] = block.view(shared_memory.pointer(b, at))
+      code.env[params[block.position]] = staged_blocks.view(block, shared_memory.pointer(b, at))
       at = b.add(at, I32(block.nbytes))
 
   rounds = Rounds(b, count, c.num_steps, fetch, lambda: threads.barrier_of(b, _PRODUCERS, producers))

@@ -19,11 +19,12 @@ from tilewright.target.llvm.loops import add, i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.pipeline.ring import StageUses
 from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Number, Stages
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BoxedMatrix
+from tilewright.target.nvgpu.emit.pipeline.staged_blocks import offset
 from tilewright.target.nvgpu.emit.units import mbarrier, mma_sync, threads
 from tilewright.target.nvgpu.emit.units.mma_sync import Place
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.passes.matmul_plans import BoxedWarpPlan
+from tilewright.target.nvgpu.passes.staged_blocks import BoxedMatrix
 
 Ask = Callable[[ir.Value, int, Number], None]  # for the n-th slice of a step, in a use of a stage
 
@@ -77,4 +78,4 @@ class Products:
 
 
 def _place(b: ir.IRBuilder, matrix: BoxedMatrix, start: ir.Value) -> Place:
-  return lambda row, piece: b.add(start, matrix.offset(b, row, piece))
+  return lambda row, piece: b.add(start, offset(matrix, b, row, piece))

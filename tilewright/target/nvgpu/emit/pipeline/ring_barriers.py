@@ -14,10 +14,10 @@ from tilewright.target.llvm.loops import i64, if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.pipeline import ring
 from tilewright.target.nvgpu.emit.pipeline.ring import StageUse
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import BOX_ALIGNMENT
 from tilewright.target.nvgpu.emit.units import mbarrier, threads, tma
 from tilewright.target.nvgpu.emit.units.threads import WARP
 from tilewright.target.nvgpu.passes.matmul_plans import FedPlan
+from tilewright.target.nvgpu.passes.staged_blocks import BOX_ALIGNMENT
 
 Number: TypeAlias = ir.Value | StageUse  # of a use of a stage, from the first step on; or the use itself
 

@@ -34,6 +34,7 @@ from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.emit.units.wgmma import DEPTH, ROWS
 from tilewright.target.nvgpu.passes.grid_accumulation import Operand
 from tilewright.target.nvgpu.passes.matmul_plans import RegisterPlan
+from tilewright.target.nvgpu.passes.staged_blocks import BoxedBlock, PaddedBlock
 from tilewright.tile.ir import Op, Value
 
 _LANES = 4  # that share a row
@@ -99,14 +100,14 @@ class Ring:
     if self.sources.padded:
       mbarrier.arrive(self.b, self.free(turn))
 
-  def box(self, turn: StageUse, block: staged_blocks.BoxedBlock, step: ir.Value) -> ir.Value:
+  def box(self, turn: StageUse, block: BoxedBlock, step: ir.Value) -> ir.Value:
     """The address of a block that TMA copies, perhaps for several steps. Steps are counted over all points."""
     b, own = self.b, self.sources
     before = sum(own.places(other) * other.nbytes for other in own.boxed[: own.boxed.index(block)])
     number = turn.stage if block.steps == 1 else b.and_(b.udiv(step, I32(block.steps)), I32(1))
     return b.add(self.boxes, b.add(b.mul(number, I32(block.nbytes)), I32(before)))
 
-  def copied(self, turn: StageUse, block: staged_blocks.PaddedBlock) -> ir.Value:
+  def copied(self, turn: StageUse, block: PaddedBlock) -> ir.Value:
     """Where a block lies that threads copy."""
     own = self.sources
     before = sum(own.stages * other.nbytes for other in own.padded[: own.padded.index(block)])
@@ -151,7 +152,7 @@ class Ring:
       inner = b.mul(b.urem(step, I32(block.steps)), I32(block.step_bytes))
       places.append((block, b.add(self.box(turn, block, step), inner)))
     for block, place in places:
-      code.env[params[block.position]] = block.view(shared_memory.pointer(b, place))
+      code.env[params[block.position]] = staged_blocks.view(block, shared_memory.pointer(b, place))
 
 
 def init(stages: Stages, is_first: ir.Value) -> None:

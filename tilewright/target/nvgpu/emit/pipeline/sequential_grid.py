@@ -20,10 +20,10 @@ from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import staged_blocks, tma_stages
 from tilewright.target.nvgpu.emit.pipeline.rounds import Rounds
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import StagedBlock, SwizzledBlock
 from tilewright.target.nvgpu.emit.units import shared_memory
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.passes.stage import Steps, read_in_stages
+from tilewright.target.nvgpu.passes.staged_blocks import StagedBlock, SwizzledBlock
 from tilewright.tile.uninitialized import outputs_written_first
 
 
@@ -123,7 +123,7 @@ def _there(block: StagedBlock, pointer: ir.Value) -> Callable[[View], View]:
   """A staged block, with the edges of its source block."""
 
   def staged(view: View) -> View:
-    own = block.view(pointer)
+    own = staged_blocks.view(block, pointer)
     return dataclasses.replace(own, edges=view.edges, inside=view.inside, anchor=pointer)
 
   return staged

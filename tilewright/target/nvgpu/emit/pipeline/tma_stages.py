@@ -17,9 +17,9 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import ring
-from tilewright.target.nvgpu.emit.pipeline.staged_blocks import StagedBlock
 from tilewright.target.nvgpu.emit.units import mbarrier, shared_memory, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
+from tilewright.target.nvgpu.passes.staged_blocks import StagedBlock
 
 _BARRIER_BYTES = 8
 
