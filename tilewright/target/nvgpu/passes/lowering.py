@@ -329,13 +329,14 @@ def find_operands(k: GpuKernel) -> GpuKernel:
   if k.inferred is None or WGMMA not in k.arch.rates:
     return k
   assert k.arena is not None
-  k = k.replace(direct=direct_loads.find(k), arena=k.arena.copied())
+  arena = k.arena.copied()
+  k = k.replace(direct=direct_loads.find(k), arena=arena)
   if k.steps is not None and k.steps.inputs:  # whose copies are in flight
     return k
   used = _used_in_body(k)
-  if used is None:
+  if k.inferred is None or used is None:
     return k
-  return k.replace(loops=loop_stages.find(k.kernel.body.body, k.arch, k.inferred, k.direct, k.arena, used))
+  return k.replace(loops=loop_stages.find(k.kernel.body.body, k.arch, k.inferred, k.direct, arena, used))
 
 
 def _used_in_body(k: GpuKernel) -> int | None:

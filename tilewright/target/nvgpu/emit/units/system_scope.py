@@ -44,5 +44,5 @@ def now(b: ir.IRBuilder) -> ir.Value:
   return effect(b, "mov.u64 $0, %globaltimer;", [], I64, in_order=False)
 
 
-def nap(b: ir.IRBuilder, nanoseconds: ir.Value) -> None:
-  effect(b, "nanosleep.u32 $0;", [nanoseconds], in_order=False)
+def nap(b: ir.IRBuilder, nanoseconds: int | ir.Value) -> None:
+  effect(b, "nanosleep.u32 $0;", [I32(nanoseconds) if isinstance(nanoseconds, int) else nanoseconds], in_order=False)
