@@ -176,7 +176,7 @@ class Frame:
     if self.report is not None:
       made.error = effects.Log(b, self.arrays[self.count], self.report)
     made.profiler, made.streams, made.roles = self.profiler, self.lowered.streams, self.lowered.roles
-    made.inferred, made.chains = self.lowered.inferred, self.lowered.chains
+    made.inferred, made.chains, made.cooperation = self.lowered.inferred, self.lowered.chains, self.lowered.cooperation
     made.direct, made.loops = self.lowered.direct, self.lowered.loops
     return made
 

@@ -98,7 +98,6 @@ def _emit_warpgroups(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
   if kernel.warpgroups > 1 or any(map(warpgroup_semaphores.asks, walk(kernel.body.body))):
     code.synchronizing_ops = code.synchronizing_ops | warpgroup_semaphores.SYNCHRONISING
   frame.begin(code)
-  code.cooperation = k.cooperation
   if k.arch.has_tma:
     code.tensor_map = frame.tensor_map
     code.awaited = {op.operands[0] for op in walk(kernel.body.body) if op.name == "await"}
