@@ -370,6 +370,13 @@ def test_donated_arguments_and_shards():
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_donated_arguments_are_reused_or_the_report_says_that_they_are_not():
+  x = jnp.array(X)
+  with tilewright.accelerate() as acceleration:
+    jax.block_until_ready(jax.jit(lambda x: x - jax.nn.softmax(x), donate_argnums=0)(x))
+  assert x.is_deleted() != ("forgets donations" in acceleration.explain()), acceleration.explain()
+
+
 def test_values_of_callbacks_are_left_to_xla():
   seen = []
 
@@ -483,7 +490,19 @@ jax.jit(lambda x: jax.nn.softmax(x))(jnp.ones((512, 512)))
     tilewright.accelerate(explain=tmp_path / "none" / "page.html")
 
 
-@pytest.mark.parametrize("arguments", [{"exact": 1}, {"measure": "yes"}, {"explain": 3}, {"compile_seconds": -1}])
+@pytest.mark.parametrize(
+  "arguments",
+  [
+    {"exact": 1},
+    {"measure": "yes"},
+    {"explain": 3},
+    {"compile_seconds": -1},
+    {"compile_seconds": float("nan")},
+    {"platforms": "cpu"},
+    {"platforms": None},
+    {"platforms": [["cpu"]]},
+  ],
+)
 def test_wrong_arguments(arguments):
   with pytest.raises(tilewright.errors.KernelTypeError, match=next(iter(arguments))):
     tilewright.accelerate(**arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import pathlib
 import sys
@@ -92,3 +93,40 @@ def test_the_command_runs_a_program_both_ways(tmp_path, capsys, monkeypatch):
   assert written.index("<iframe") < written.index("nothing became a kernel")  # what was done comes first
   assert main(["accelerate", str(tmp_path / "missing.py")]) == 2
   jax.clear_caches()
+
+
+DIFFERENT_RUNS = {  # by what the second run has in another way
+  "complex": "x = np.ones(3) * (1 + again * 1j)",
+  "bool": "x = np.array([True, again == 0])",
+  "shape": "x = np.ones(3 + again)",
+  "type": "x = np.ones(3, (np.float32, np.float64)[again])",
+  "nan": "x = np.array([1.0, (2.0, np.nan)[again]])",
+  "infinity": "x = np.array([1.0, (np.inf, 2.0)[again]])",
+  "tree": "x = [np.ones(3)] * (1 + again)",
+}
+
+
+@pytest.mark.parametrize("what", DIFFERENT_RUNS)
+def test_the_command_finds_other_results(what, tmp_path, capsys):
+  program = tmp_path / "program.py"
+  program.write_text(
+    "import builtins, numpy as np\n"
+    "again = getattr(builtins, 'ran_before', 0)\n"
+    "builtins.ran_before = 1\n"
+    "same = np.array([np.nan, np.inf, 1 + 2j])\n"
+    f"{DIFFERENT_RUNS[what]}\n"
+  )
+  try:
+    assert main(["accelerate", str(program)]) == 1
+  finally:
+    del builtins.ran_before
+  assert "in x" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [["--tolerance", "nan"], ["--tolerance", "-1"], ["--html", "none/page.html"]])
+def test_the_command_says_what_is_wrong_before_it_runs(options, tmp_path, capsys, monkeypatch):
+  monkeypatch.chdir(tmp_path)
+  (tmp_path / "program.py").write_text("print('ran')\n")
+  assert main(["accelerate", *options, "program.py"]) == 2
+  printed = capsys.readouterr()
+  assert options[0] in printed.err and "ran" not in printed.out

@@ -6,7 +6,6 @@ Measurements are cached on disk under the name of the kernel's code, which cover
 from __future__ import annotations
 
 import json
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,9 +19,10 @@ from tilewright.accelerate.calls import Code
 from tilewright.accelerate.emit import result_shapes
 from tilewright.accelerate.graph import Graph, Node, is_float
 from tilewright.accelerate.tiles import Tiling, partial_sizes
+from tilewright.accelerate.timing import Comparison, Sample, compare
 from tilewright.runtime import cache, jit
 
-_ROUNDS, _SECONDS = 5, 0.3
+_QUEUED_SECONDS, _MOST_QUEUED = 5e-3, 100
 _KIND = "accelerate"
 
 _UNARY: dict[str, Callable[..., Any]] = {
@@ -174,24 +174,45 @@ def random_leaves(graph: Graph, seed: int = 0) -> list[Any]:
   return found
 
 
-def measure(code: Code, graph: Graph, tiling: Tiling) -> tuple[float, float]:
-  """The seconds of XLA's program and of our kernel for a region, taking turns."""
-  entry = cache.key("measured", code.key or code.target, *jit.environment())
+def measure(code: Code, graph: Graph, tiling: Tiling, is_gpu: bool) -> Comparison:
+  """XLA's program and our kernel for a region, compared. What batches disagreed about is measured again the next time."""
+  entry = cache.key("compared", code.key or code.target, *jit.environment())
   if code.key and (kept := cache.get(_KIND, entry)) is not None:
-    theirs, ours = json.loads(kept)
-    return theirs, ours
+    return Comparison.from_json(json.loads(kept))
   leaves = random_leaves(graph)
   contenders = [jax.jit(as_function(graph)), jax.jit(as_call(code, graph, tiling))]
   for f in contenders:
     jax.block_until_ready(f(*leaves))
-  times: list[list[float]] = [[], []]
-  begun = time.perf_counter()
-  while len(times[0]) < _ROUNDS or (time.perf_counter() - begun < _SECONDS and len(times[0]) < 50):
-    for f, taken in zip(contenders, times):
-      start = time.perf_counter()
-      jax.block_until_ready(f(*leaves))
-      taken.append(time.perf_counter() - start)
-  found = statistics.median(times[0]), statistics.median(times[1])
-  if code.key:
-    cache.put(_KIND, entry, json.dumps(found).encode())
+  sampler = _queued if is_gpu else _alone
+  theirs, ours = (sampler(f, leaves) for f in contenders)
+  found = compare(theirs, ours)
+  if code.key and found.agrees:
+    cache.put(_KIND, entry, json.dumps(found.to_json()).encode())
   return found
+
+
+def _alone(f: Callable[..., Any], leaves: Sequence[Any]) -> Callable[[], Sample]:
+  """One call on the processor, from its begin to its end."""
+
+  def sample() -> Sample:
+    spent, start = time.process_time(), time.perf_counter()
+    jax.block_until_ready(f(*leaves))
+    return Sample(time.perf_counter() - start, time.process_time() - spent)
+
+  return sample
+
+
+def _queued(f: Callable[..., Any], leaves: Sequence[Any]) -> Callable[[], Sample]:
+  """One of many calls that a GPU has in its queue: launching them and noticing their end takes longer than most of them."""
+  start = time.perf_counter()
+  jax.block_until_ready(f(*leaves))
+  count = max(4, min(_MOST_QUEUED, round(_QUEUED_SECONDS / (time.perf_counter() - start))))
+
+  def sample() -> Sample:
+    start = time.perf_counter()
+    for _ in range(count):
+      found = f(*leaves)
+    jax.block_until_ready(found)
+    return Sample((time.perf_counter() - start) / count)
+
+  return sample

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
+
 from tilewright.accelerate import attention, autotuning, convolutions, gemm_calls, graph, products, tiles
 from tilewright.accelerate.attention_calls import Rewrite
 from tilewright.accelerate.calls import Codes, insert, leaf_values, overwritten, readable, remove_dead
@@ -38,7 +40,6 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
   "product": ("cpu",),
 }
 _FEW_ROWS = 16  # of a product with quantised weights: with more, it is as fast as its multiplications
-_SLOWER = 1.0  # a measured kernel must be faster than XLA by this
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Accelerate(Pass):
     changed = run.all()
     if run.decisions:
       seconds = time.perf_counter() - started
-      report = ModuleReport(module.name, run.machine.platform, tuple(run.decisions), seconds, run.compiling)
+      note = _lost_donations(run.original) if changed else ""
+      report = ModuleReport(module.name, run.machine.platform, tuple(run.decisions), seconds, run.compiling, note=note)
       self.decided(report, run.keys, run.original)
     return changed
 
@@ -274,7 +276,6 @@ class _Run:
     found = Decision(
       name, _names(plan.members), ops, "tiles", plan.tiling.text(), (plan.xla_seconds, plan.kernel_seconds)
     )
-    measured: tuple[float, float] | None = None
     try:
       shapes = result_shapes(plan.graph, plan.tiling)
       for leaf in plan.graph.leaves:
@@ -285,16 +286,17 @@ class _Run:
         reused = overwritten(plan.graph, plan.axes, plan.tiling, leaf_values(plan.graph, self.replaced), plan.members)
       code = self._compiled(plan, name, reused)
       if self.options.measure:
-        measured = autotuning.measure(code, plan.graph, plan.tiling)
-        if measured[1] * _SLOWER > measured[0]:
-          raise Refused("measured, it is slower")
+        seen = autotuning.measure(code, plan.graph, plan.tiling, self.machine.is_gpu)
+        found = dataclasses.replace(found, measured=(seen.theirs, seen.ours), seen=seen.text())
+        if not seen.is_faster:
+          raise Refused("measured, it is not faster" if seen.agrees else "measurements disagree whether it is faster")
     except Refused as why:
-      self.decisions.append(dataclasses.replace(found, measured=measured, why_not=str(why)))
+      self.decisions.append(dataclasses.replace(found, why_not=str(why)))
       return False
     insert(code, plan.graph, plan.tiling, reused, shapes, f"tilewright_{name}", self.replaced)
     remove_dead(plan.members)
     self.keys.append(code.key)
-    self.decisions.append(dataclasses.replace(found, measured=measured))
+    self.decisions.append(found)
     return True
 
   def _compiled(self, plan: RegionPlan, name: str, reused: tuple[tuple[int, int], ...]) -> Any:
@@ -331,6 +333,21 @@ def _has_final_layouts(module: Module) -> bool:
   pass a module before that. Kernels are right in both cases then, as what they read is copied to row-major order.
   """
   return any(i.opcode in ("fusion", "bitcast") for i in module.instructions())
+
+
+def _lost_donations(module: Module) -> str:
+  """What donated arguments come to where XLA forgets which results take their buffers, once passes have changed a module."""
+  if jax.__version_info__ >= (0, 11):
+    return ""
+  donated = {(a.parameter, a.parameter_index) for a in module.input_output_alias}
+  donated |= {(d.parameter, d.parameter_index) for d in module.buffer_donor}
+  parameters = module.entry.parameters
+  size = sum(s.byte_size for n, at in donated for path, s in parameters[n].shape.leaves() if path == at)
+  if not size:
+    return ""
+  return (
+    f"jaxlib before 0.11 forgets donations in modules that passes change: {size / 1e6:.1f} MB of arguments are kept"
+  )
 
 
 def _reached(instruction: Instruction) -> set[Computation]:

@@ -16,7 +16,8 @@ RIGHT = ("predicted", "measured", "speed-up")
 class Decision:
   """One region: what it is, whether it became a kernel, and why not.
 
-  `predicted` and `measured` are the seconds of XLA's instructions and of the kernel; measured ones are None unless they were asked for.
+  `predicted` and `measured` are the seconds of XLA's instructions and of the kernel; measured ones, the shortest that were seen, are None
+  unless they were asked for.
   """
 
   name: str
@@ -27,6 +28,7 @@ class Decision:
   predicted: tuple[float, float] | None
   measured: tuple[float, float] | None = None
   why_not: str = ""
+  seen: str = ""  # how far the measurements agreed
 
   @property
   def taken(self) -> bool:
@@ -45,7 +47,7 @@ class Decision:
       summary(self.ops),
       self.tile,
       _times(self.predicted),
-      _times(self.measured),
+      f"{_times(self.measured)} ({self.seen})" if self.seen else _times(self.measured),
       "" if speedup is None else f"{speedup:.2f}x",
       self.why_not,
     )
@@ -61,6 +63,7 @@ class ModuleReport:
   seconds: float  # finding and compiling
   compile_seconds: float  # of kernels alone
   from_disk: bool = False
+  note: str = ""  # what this costs apart from time
 
   @property
   def taken(self) -> tuple[Decision, ...]:
@@ -91,7 +94,8 @@ class ModuleReport:
     return found
 
   def text(self) -> str:
-    return "\n".join([self.title(), *_aligned([COLUMNS, *(row for _, row in self.rows())])])
+    notes = [f"  {self.note}"] if self.note else []
+    return "\n".join([self.title(), *_aligned([COLUMNS, *(row for _, row in self.rows())]), *notes])
 
   def to_json(self) -> str:
     return json.dumps(dataclasses.asdict(self))

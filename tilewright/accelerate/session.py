@@ -160,11 +160,11 @@ def accelerate(
       raise errors.KernelTypeError(f"accelerate: {name} must be True or False, got {value!r}.")
   if not isinstance(explain, bool | str | os.PathLike):
     raise errors.KernelTypeError(f"accelerate: explain must be a bool or the path of a page to write, got {explain!r}.")
-  if isinstance(compile_seconds, bool) or not isinstance(compile_seconds, int | float) or compile_seconds < 0:
+  if isinstance(compile_seconds, bool) or not isinstance(compile_seconds, int | float) or not compile_seconds >= 0:
     raise errors.KernelTypeError(f"accelerate: compile_seconds must be a number from 0 on, got {compile_seconds!r}.")
   if not isinstance(explain, bool) and not pathlib.Path(explain).absolute().parent.is_dir():
     raise errors.KernelTypeError(f"accelerate: explain={os.fspath(explain)!r} is in no directory that exists.")
-  if isinstance(platforms, str) or not set(platforms) <= {"cpu", "cuda"}:
+  if not isinstance(platforms, list | tuple | set | frozenset) or not all(p in ("cpu", "cuda") for p in platforms):
     raise errors.KernelTypeError(f"accelerate: platforms must be some of ('cpu', 'cuda'), got {platforms!r}.")
   options = Options(exact, measure, float(compile_seconds), platforms=tuple(platforms))
   return Acceleration(options, explain) if f is None else accelerated(f, options, explain)

@@ -12,6 +12,7 @@ difference between the arrays among the program's global variables at the end. E
 from __future__ import annotations
 
 import argparse
+import math
 import pathlib
 import sys
 import time
@@ -42,6 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 2
   if not pathlib.Path(arguments.program[0]).is_file():
     print(f"tilewright accelerate: there is no file {arguments.program[0]!r}.", file=sys.stderr)
+    return 2
+  if not arguments.tolerance >= 0:
+    print(f"tilewright accelerate: --tolerance must be a number from 0 on, not {arguments.tolerance}.", file=sys.stderr)
+    return 2
+  if arguments.html and not pathlib.Path(arguments.html).absolute().parent.is_dir():
+    print(f"tilewright accelerate: --html {arguments.html}: there is no such directory.", file=sys.stderr)
     return 2
   from tilewright.accelerate import accelerate
 
@@ -141,26 +148,43 @@ def _print_tables(reports: Sequence[Any], everything: bool) -> None:
 
 def _compare(plain: dict[str, Any], ours: dict[str, Any], tolerance: float) -> int:
   import jax
-  import numpy as np
 
   a, b = _arrays(plain), _arrays(ours)
   worst, where, count = 0.0, "", 0
   for name in sorted(a.keys() & b.keys()):
-    for x, y in zip(jax.tree.leaves(a[name]), jax.tree.leaves(b[name])):
-      if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
-        continue  # keys of jax.random have no numbers to subtract
-      if np.shape(x) != np.shape(y) or not (np.issubdtype(x.dtype, np.number) or x.dtype.name == "bfloat16"):
+    left, right = jax.tree.leaves(a[name]), jax.tree.leaves(b[name])
+    for x, y in zip(left, right) if len(left) == len(right) else [(left, right)]:
+      difference = _difference(x, y)
+      if difference is None:
         continue
       count += 1
-      left, right = np.asarray(x, np.float64), np.asarray(y, np.float64)
-      largest = float(np.max(np.abs(left), initial=0.0))
-      difference = float(np.max(np.abs(left - right), initial=0.0)) / (largest or 1.0)
-      if not difference <= worst:  # a NaN counts too
+      if difference > worst:
         worst, where = difference, name
   if not count:
     print("The program leaves no arrays in global variables to compare.")
     return 0
-  print(
-    f"The largest difference among {count} arrays is {worst:.1e} of the largest element{f', in {where}' if where else ''}."
+  size = (
+    "infinite (another shape or type, or finite in one only)"
+    if math.isinf(worst)
+    else f"{worst:.1e} of the largest element"
   )
+  print(f"The largest difference among {count} arrays is {size}{f', in {where}' if where else ''}.")
   return 0 if worst <= tolerance else DIFFERENT
+
+
+def _difference(x: Any, y: Any) -> float | None:
+  """Between two arrays, relative to the largest element; infinite if shapes or types differ, or what is finite."""
+  import jax.numpy as jnp
+  import numpy as np
+
+  if getattr(x, "dtype", None) != getattr(y, "dtype", None) or np.shape(x) != np.shape(y):
+    return math.inf
+  if not (jnp.issubdtype(x.dtype, jnp.number) or x.dtype == np.bool_):
+    return None  # keys of jax.random have no numbers to subtract
+  wide = np.complex128 if jnp.issubdtype(x.dtype, jnp.complexfloating) else np.float64
+  left, right = np.asarray(x).astype(wide), np.asarray(y).astype(wide)
+  finite = np.isfinite(left)
+  if not np.array_equal(left[~finite], right[~finite], equal_nan=True) or not np.isfinite(right[finite]).all():
+    return math.inf
+  largest = float(np.max(np.abs(left[finite]), initial=0.0))
+  return float(np.max(np.abs(left[finite] - right[finite]), initial=0.0)) / (largest or 1.0)
