@@ -12,6 +12,7 @@ from tilewright import hlo
 from tilewright.hlo import tiling
 from tilewright.hlo.tiling import expr
 from tilewright.hlo.tiling.expr import Var
+from tilewright.hlo.tiling.symbolic_tile import SizeCondition
 
 D = {Var("d", 0): (0, 3), Var("d", 1): (0, 7), Var("d", 2): (0, 2)}
 
@@ -119,6 +120,13 @@ def test_a_reshape_constrains_tile_sizes() -> None:
     assert not isinstance(at, tiling.CannotTile) and at.sizes == sizes
   refused = tile.at({Var("t", 0): 12})
   assert isinstance(refused, tiling.CannotTile) and "t0 = 12, but t0 divides 8" in str(refused)
+
+
+def test_a_tile_without_whole_rows_is_refused_where_rows_are_cut_again() -> None:
+  """A tile of one element has no whole row of 2, so it divides nothing."""
+  condition = SizeCondition("divides", expr.var("t", 0), 3)
+  assert [condition.holds(rows) for rows in (0, 1, 2, 3)] == [False, True, False, True]
+  assert random_tilings.check(4410013234278) == "single elements"
 
 
 def test_a_reverse_has_a_negative_stride_and_keeps_the_order() -> None:

@@ -51,7 +51,7 @@ class SizeCondition:
       case "equals":
         return size == self.value
       case "divides":
-        return self.value % size == 0
+        return size != 0 and self.value % size == 0
     return size % self.value == 0
 
   def __str__(self) -> str:
