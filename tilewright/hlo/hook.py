@@ -9,7 +9,7 @@ XLA passes each module twice, as a proto, and takes back the returned one: befor
 `pre_scheduler` runs before fusion. On the CPU it runs after fusion and after copy insertion, as `post_scheduler` does
 everywhere. After copy insertion XLA no longer checks aliasing, so a pass that makes two values share a buffer that one of them
 overwrites would be wrong. After passes have run at such a stage, copies are therefore reinserted wherever that could happen
-(`passes/buffers.py`).
+(`passes/buffers.py`). At every stage the layouts of arguments and results stay as they were (`entry_layout.py`).
 
 A pass cannot break a compilation. A pass that raises is undone and reported with an `HloPassWarning` and a reproducer. XLA
 gets the module as it was before that pass; or as it was before all passes if the verifier rejects the result, if the passes exceed
@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.hlo import hook_cache
+from tilewright.hlo.entry_layout import keep_entry_layout
 from tilewright.hlo.errors import HloError, HloPassWarning
 from tilewright.hlo.hook_worker import is_closing, run_limited, watch_exit
 from tilewright.hlo.ir import Module
@@ -259,6 +260,7 @@ def _transform(hooks: list[Hook], platform: str, stage: str, name: str, data: by
     unused = remove_unused_in_fusions(module)
     if uses is not None:
       uses.protect(module)
+    keep_entry_layout(module)
     if any(hook.verify for hook in hooks):
       try:
         _check(module, data, platform, unused)
