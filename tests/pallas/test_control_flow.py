@@ -354,3 +354,40 @@ def test_loop_wants_a_step_and_no_result():
     run(lambda x_ref, o_ref: pl.loop(0, 3, step=0)(lambda i: None), arange(3))
   with pytest.raises(errors.KernelReturnError, match="without init_carry the function must return None"):
     run(lambda x_ref, o_ref: pl.loop(0, 3)(lambda i: x_ref[i]), arange(3))
+
+
+# What follows each of three carried arrays, and how NumPy says it.
+FOLLOWING = {
+  "swapped": lambda a, b, c: (b, a, c),
+  "rotated to the left": lambda a, b, c: (b, c, a),
+  "rotated to the right": lambda a, b, c: (c, a, b),
+  "shifted": lambda a, b, c: (a + b - c, a, b),
+  "the same twice": lambda a, b, c: (b - c, b - c, b),
+  "overwritten": lambda a, b, c: (b, b, a),
+  "reversed": lambda a, b, c: (b[::-1], a[::-1], c[::-1]),
+  "reversed in place": lambda a, b, c: (a[::-1], c, b + a[::-1]),
+}
+
+
+@pytest.mark.parametrize("loop", ["for", "while", "scan"])
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_carried_arrays_change_places_all_at_once(name, loop):
+  """An array that takes another one's place is read before that one is overwritten."""
+  follow = FOLLOWING[name]
+
+  def kernel(x_ref, n_ref, o_ref):
+    start = tuple(x_ref[i] for i in range(3))
+    if loop == "for":
+      end = lax.fori_loop(0, 5, lambda _, found: follow(*found), start)
+    elif loop == "while":
+      end = lax.while_loop(lambda s: s[0] < n_ref[0], lambda s: (s[0] + 1, *follow(*s[1:])), (0, *start))[1:]
+    else:
+      end, _ = lax.scan(lambda found, _: (follow(*found), None), start, None, length=5)
+    for i in range(3):
+      o_ref[i] = end[i]
+
+  x = arange(3, 24)
+  wanted = tuple(np.asarray(x))
+  for _ in range(5):
+    wanted = follow(*wanted)
+  np.testing.assert_array_equal(run(kernel, x, jnp.array([5], I32)), np.stack(wanted))

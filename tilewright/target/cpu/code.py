@@ -124,6 +124,8 @@ class HostCode(Code):
       others = bases - {slot.base}
       if self.bases_read(v) & others or not self._is_elementwise_of(v, slot):
         self.materialise(v)
+    for n, (v, slot) in enumerate(zip(values, slots)):
+      self.move_apart(v, slot, slots[:n])
     for v, slot, scalar in zip(values, slots, scalars):
       if scalar is not None:
         self.b.store(scalar, slot)

@@ -252,6 +252,19 @@ class Code(Accesses):
     self.forget(v)
     return memory
 
+  def move_apart(self, v: Value, slot: Any, earlier: Sequence[Any]) -> None:
+    """Copy a tile that is to replace `slot` if it lies in memory that changes before: in one of the `earlier` slots, or in this one."""
+    known = self.env.get(v)
+    if not isinstance(known, Memory) or known is slot:
+      return
+    changed = [s.base for s in (*earlier, slot) if isinstance(s, Memory)]
+    if any(known.base is base for base in changed):
+      assert isinstance(v.type, TileType)
+      memory = self.allocate(v.type.shape, v.type.dtype)
+      self.fill(memory, v)
+      self.env[v] = memory
+      self.forget(v)
+
   def fill(self, memory: Memory, v: Value) -> None:
     """Write all elements of a tile to a view of the same shape."""
     assert isinstance(v.type, TileType)

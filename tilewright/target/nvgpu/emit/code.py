@@ -137,6 +137,9 @@ class BlockCode(Passes):
       else:
         self.materialise(v)
         kept.append(v)
+    for n, (new, slot) in enumerate(zip(kept, slots)):
+      if isinstance(new, Value):
+        self.move_apart(new, slot, slots[:n])
     for slot, new in zip(slots, kept):
       if isinstance(new, list):
         for value, target in zip(new, slot.slots):
