@@ -278,12 +278,13 @@ def _lower(ctx: Any, *operands: Any, **params: Any) -> Any:
   module = ctx.module_context
   exporting = module.lowering_parameters.for_export
   platform = targets.native_platform(Kernel(**params), module.platforms, for_export=exporting)
-  if platform is None:
-    return _lower_run(ctx, *operands, **params)
-  if jax.process_count() > 1:
-    _lower_each_call()
-  with calling.keeping(module):
-    return _lower_native[platform](ctx, *operands, **params)
+  with _jax.only_device_axes(module):
+    if platform is None:
+      return _lower_run(ctx, *operands, **params)
+    if jax.process_count() > 1:
+      _lower_each_call()
+    with calling.keeping(module):
+      return _lower_native[platform](ctx, *operands, **params)
 
 
 @functools.cache

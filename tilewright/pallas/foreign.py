@@ -45,7 +45,8 @@ def own_memory_space(space: Any) -> Any:
   return next((s for kind in (MemorySpace, TpuMemorySpace) for s in kind if s.name == name), space)
 
 
-_SEMAPHORES = {"sem": "REGULAR", "dma_sem": "DMA", "barrier_sem": "BARRIER"}  # by the names of JAX's dtypes for them
+# By the names of JAX's dtypes for them.
+_SEMAPHORES = {"semaphore": "REGULAR", "dma_sem": "DMA", "barrier_semaphore": "BARRIER"}
 
 
 def own_scratch(ty: Any) -> Any:

@@ -34,6 +34,16 @@ class Indices:
   values: Any
   ignored_value: int | None = dataclasses.field(default=None, metadata={"static": True})
 
+  def pretty_print(self, context: Any, *, print_dtype: bool = True) -> str:
+    """How a jaxpr shows these indices."""
+    values = self.values
+    name = (
+      str(_jax.core.pp_var(values, context, print_literal_dtype=print_dtype))
+      if isinstance(values, _jax.core.Var)
+      else str(values)
+    )
+    return name if self.ignored_value is None else f"{name}~{self.ignored_value}"
+
 
 def _is_indirect(index: Any) -> bool:
   return isinstance(index, Indices) or (not isinstance(index, Slice | int) and is_ref(index))

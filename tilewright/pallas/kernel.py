@@ -358,7 +358,7 @@ def _build(
     compiler_params=options.compiler_params,
     cost_estimate=options.cost_estimate,
     debug=options.debug,
-    metadata=tuple(sorted(options.metadata.items())) if options.metadata else None,
+    metadata=_jax.FrozenDict(options.metadata) if options.metadata else None,
     mesh=tuple(meshes),
   )
   if options.debug:

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import jax
+
 from tilewright import errors
 from tilewright.runtime.user_line import names_line
 from tilewright.tile.grid import BlockDim, Blocked, BoundedSlice, Buffered, Element, Indirect, Squeezed, squeezed
@@ -30,7 +32,7 @@ class NoBlockSpec:
 no_block_spec = NoBlockSpec()
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class BlockSpec:
   """How an array is split into blocks, one for each kernel instance.
 
@@ -47,8 +49,8 @@ class BlockSpec:
 
   block_shape: Sequence[BlockDim | int | None] | None = None
   index_map: Callable[..., Any] | None = None
-  pipeline_mode: Buffered | None = None
   memory_space: Any = dataclasses.field(kw_only=True, default=None)
+  pipeline_mode: Buffered | None = None
 
   @names_line
   def __post_init__(self) -> None:
@@ -71,10 +73,43 @@ class BlockSpec:
         f"BlockSpec: block_shape must be a sequence with an entry for each dimension, got {self.block_shape!r}."
       )
     if self.block_shape is not None:
-      object.__setattr__(self, "block_shape", tuple(self.block_shape))
+      self.block_shape = tuple(self.block_shape)
 
   def replace(self, **changes: Any) -> BlockSpec:
     return dataclasses.replace(self, **changes)
+
+  def to_block_mapping(
+    self,
+    origin: str,
+    array_aval: Any,
+    *,
+    index_map_avals: Sequence[Any],
+    index_map_tree: Any,
+    grid: Sequence[Any],
+    vmapped_dims: Sequence[int] = (),
+    debug: bool = False,
+    allow_captured_consts: bool = False,
+  ) -> Any:
+    """The blocks of an array of this type, as data.
+
+    Args:
+      origin: what messages call the array.
+      array_aval: its type.
+      index_map_avals, index_map_tree: the arguments of the index map, of which the first ones are the indices of `grid`.
+      vmapped_dims: must be empty: dimensions that vmap adds are part of a kernel, not of a spec.
+      debug, allow_captured_consts: without effect; an index map may never capture arrays.
+    """
+    from tilewright.pallas import block_mapping
+
+    if vmapped_dims:
+      raise errors.UnsupportedFeatureError(
+        "BlockSpec.to_block_mapping: vmapped_dims must be empty. Use jax.vmap on the kernel."
+      )
+    args, _ = jax.tree.unflatten(index_map_tree, index_map_avals)
+    prefetched, prefetch_tree = jax.tree.flatten(tuple(args[len(grid) :]))
+    return block_mapping.make_block_mapping(
+      self, array_aval, origin, num_grid_dims=len(grid), prefetch_avals=prefetched, prefetch_tree=prefetch_tree
+    )
 
 
 def canonical_block_dim(dim: Any, origin: str) -> BlockDim:
@@ -113,6 +148,7 @@ def canonical_grid(grid: Any) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
   return tuple(d[1] for d in grid), names
 
 
+@dataclasses.dataclass(init=False, unsafe_hash=True)
 class GridSpec:
   """The grid of a kernel with the block specs of its operands; see `pallas_call` for the fields.
 
@@ -120,29 +156,36 @@ class GridSpec:
   by keyword.
   """
 
-  num_scalar_prefetch: int = 0
+  num_scalar_prefetch = 0  # no field: a grid spec with prefetched scalars is of another class
+
+  grid: tuple[Any, ...]
+  grid_names: tuple[Any, ...] | None
+  in_specs: Any
+  out_specs: Any
+  scratch_shapes: Any = ()
 
   @names_line
   def __init__(
     self, grid: Any = (), in_specs: Any = no_block_spec, out_specs: Any = no_block_spec, scratch_shapes: Any = ()
   ) -> None:
     self.grid, self.grid_names = canonical_grid(grid)
-    self.in_specs = in_specs
-    self.out_specs = out_specs
-    self.scratch_shapes = scratch_shapes
-
-  def __repr__(self) -> str:
-    return (
-      f"{type(self).__name__}(grid={self.grid}, in_specs={self.in_specs}, out_specs={self.out_specs}, "
-      f"scratch_shapes={self.scratch_shapes})"
-    )
+    self.in_specs = _as_tuple(in_specs)
+    self.out_specs = _as_tuple(out_specs)
+    self.scratch_shapes = _as_tuple(scratch_shapes)
 
 
+def _as_tuple(parts: Any) -> Any:
+  return tuple(parts) if isinstance(parts, list) else parts
+
+
+@dataclasses.dataclass(init=False, unsafe_hash=True)
 class PrefetchScalarGridSpec(GridSpec):
   """A grid spec whose first `num_scalar_prefetch` operands are known before the kernel starts.
 
   Index maps get them as refs after the grid indices, and the kernel gets them first.
   """
+
+  num_scalar_prefetch: int
 
   @names_line
   def __init__(

@@ -10,8 +10,10 @@ have any length.
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import enum
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -63,6 +65,11 @@ class _SubcoreMesh:
     return tuple(self.shape)
 
   @property
+  def size(self) -> int:
+    """How many subcores there are."""
+    return math.prod(self.shape.values())
+
+  @property
   def default_memory_space(self) -> Any:
     return CommonMemorySpace.ANY
 
@@ -85,6 +92,10 @@ class _SubcoreMesh:
   def discharges_effect(self, effect: Any) -> Literal[False]:
     del effect
     return False
+
+  def tracing_context(self) -> contextlib.AbstractContextManager[None]:
+    """What a body for this mesh is traced in, besides the axes of the kernel: nothing."""
+    return contextlib.nullcontext()
 
 
 def _check_counts(mesh: Any, **counts: int) -> None:
@@ -128,10 +139,6 @@ class VectorSubcoreMesh(_SubcoreMesh):
   @property
   def shape(self) -> collections.OrderedDict[str, int]:  # type: ignore[override]
     return collections.OrderedDict({self.core_axis_name: self.num_cores, self.subcore_axis_name: self.num_subcores})
-
-  @property
-  def size(self) -> int:
-    return self.num_cores * self.num_subcores
 
   @property
   def core_type(self) -> CoreType:  # type: ignore[override]
@@ -294,7 +301,13 @@ def all_reduce_population_count(x: jax.Array, *, reduce: int = 1) -> jax.Array:
 def bitcast(x: jax.Array, dtype: Any) -> jax.Array:
   """The bits of an array as another dtype; the last dimension becomes longer or shorter by the ratio of their widths."""
   dtype = jnp.dtype(dtype)
+  if x.dtype == jnp.bool_:
+    x = x.astype(jnp.uint8)  # a byte that is 0 or 1
   old, new = (8 * d.itemsize for d in (x.dtype, dtype))
+  if old != new and x.ndim == 0:
+    raise errors.ShapeMismatchError(
+      f"plsc.bitcast: Cannot bitcast a ()-shaped array to a dtype with a different bitwidth: {old} bits of {x.dtype}, {new} of {dtype}."
+    )
   if new > old:
     if x.shape[-1] * old % new:
       raise errors.ShapeMismatchError(
@@ -328,6 +341,10 @@ def scan_count(x: jax.Array, mask: jax.Array | None = None) -> tuple[jax.Array, 
   Elements for which a `mask` is false do not count: their number is one, and they are not a last occurrence.
   """
   _check_mask("scan_count", mask, x.shape)
+  if x.ndim != 1:
+    raise errors.ShapeMismatchError(
+      f"plsc.scan_count: expected an array of one dimension, got {x.dtype}{list(x.shape)}."
+    )
   size = x.size
   counted = jnp.ones(x.shape, jnp.bool_) if mask is None else mask
   same = (x[:, None] == x[None, :]) & counted[:, None] & counted[None, :]
@@ -344,6 +361,10 @@ def sort_key_val(
 
   With a mask, gives the mask of the results too.
   """
+  if keys.ndim != 1:
+    raise errors.ShapeMismatchError(
+      f"plsc.sort_key_val: keys must have one dimension, got {keys.dtype}{list(keys.shape)}."
+    )
   if jnp.shape(values) != keys.shape:
     raise errors.ShapeMismatchError(f"plsc.sort_key_val: values shape {jnp.shape(values)} must be {keys.shape}.")
   _check_mask("sort_key_val", mask, keys.shape)

@@ -308,7 +308,7 @@ def _trace(
     compiler_params=call.compiler_params,
     cost_estimate=call.cost_estimate,
     debug=call.debug,
-    metadata=tuple(sorted(call.metadata.items())) if call.metadata else None,
+    metadata=_jax.FrozenDict(call.metadata) if call.metadata else None,
   )
   state = [*_state(kernel, captured_refs), *written]
   kernel = eliminate_dead_code(_with_state(kernel, state))

@@ -70,6 +70,7 @@ def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: An
   kernel = Kernel(**params)
   m = kernel.grid_mapping
   size = axis_data.size
+  _refuse_axis(kernel, axis_data.name)
   if all(d is None for d in dims):  # requested only because the axis has a name
     outs = pallas_call_p.bind(*args, **params)
     return outs, [None] * len(outs)
@@ -115,6 +116,18 @@ def _vmap(axis_data: Any, args: Sequence[Any], dims: Sequence[Any], **params: An
   )
   outs = pallas_call_p.bind(*bounds, *operands, **kernel_params(new))
   return outs, [0] * len(outs)
+
+
+def _refuse_axis(kernel: Kernel, name: Any) -> None:
+  """Raise if a body or an index map asks for its position along the axis of a vmap, or communicates along it."""
+  bodies = [(kernel.jaxpr, "body")]
+  bodies += [(m.index_map.jaxpr, f"index map of {m.origin}") for m in kernel.grid_mapping.block_mappings if m.index_map]
+  for jaxpr, what in bodies:
+    if any(isinstance(e, _jax.core.NamedAxisEffect) and e.name == name for e in jaxpr.effects):
+      raise errors.AxisNameError(
+        f"unbound axis name: {name}. The {what} of the kernel '{kernel.name}' uses the axis {name!r} of a vmap, which an element of the "
+        "batch does not know. Pass its position as an operand, as in jax.vmap(f)(jnp.arange(n), x), and communicate outside of the kernel."
+      )
 
 
 def _repeated(x: Any, size: int) -> Any:

@@ -5,8 +5,10 @@ Works with jax 0.10.2 and 0.11.x. Nothing else in the package imports `jax._src`
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -25,6 +27,7 @@ from jax._src import debugging  # debug_print_p and the effects of jax.debug: a 
 from jax._src import dispatch  # apply_primitive: an eager call compiles once per parameters
 from jax._src import distributed  # global_state: the key-value store of jax.distributed
 from jax._src import dtypes  # ExtendedDType, the base of semaphore types
+from jax._src.frozen_dict import FrozenDict  # the metadata of a kernel: a dict that can be a parameter of an equation
 from jax._src import effects  # sets of effects that control flow, remat and lowering accept
 from jax._src import hijax  # types and primitives of users
 from jax._src import linear_util as lu  # WrappedFun, what the tracers take
@@ -239,6 +242,22 @@ def is_alive(x: Any) -> bool:
 def trace_context() -> Any:
   """Everything in JAX's configuration that a traced jaxpr depends on."""
   return config.trace_context()
+
+
+@contextlib.contextmanager
+def only_device_axes(module: Any) -> Iterator[None]:
+  """While a program is lowered: without named axes that are not of its mesh of devices, such as that of a vmap around an eager call."""
+  known = set(getattr(getattr(module.axis_context, "mesh", None), "axis_names", ()))
+  before = core.trace_ctx.axis_env
+  env = before
+  for name in before.axis_sizes:
+    if isinstance(name, str) and name not in known:
+      env = env.pop_pure(name)
+  core.trace_ctx.set_axis_env(env)
+  try:
+    yield
+  finally:
+    core.trace_ctx.set_axis_env(before)
 
 
 def stablehlo_to_hlo(program: bytes) -> bytes:

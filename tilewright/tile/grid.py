@@ -26,6 +26,9 @@ from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
+import jax
+import numpy as np
+
 from tilewright.runtime import _jax
 
 
@@ -72,6 +75,9 @@ class Blocked:
   def __hash__(self) -> int:
     return hash(self.block_size)
 
+  def __str__(self) -> str:
+    return f"Blocked({self.block_size})"
+
 
 @dataclasses.dataclass(frozen=True)
 class Element:
@@ -80,6 +86,9 @@ class Element:
   block_size: int
   padding: tuple[int, int] = (0, 0)
 
+  def __str__(self) -> str:
+    return f"Element({self.block_size}, padding={self.padding})"
+
 
 @dataclasses.dataclass(frozen=True)
 class BoundedSlice:
@@ -87,12 +96,18 @@ class BoundedSlice:
 
   block_size: int
 
+  def __repr__(self) -> str:
+    return f"BoundedSlice({self.block_size})"
+
 
 @dataclasses.dataclass(frozen=True)
 class Indirect:
   """The index map gives an array of element numbers: a gather for inputs, a scatter for outputs."""
 
   block_size: int
+
+  def __repr__(self) -> str:
+    return f"Indirect({self.block_size})"
 
 
 BlockDim: TypeAlias = Blocked | Squeezed | Element | BoundedSlice | Indirect
@@ -128,6 +143,34 @@ class BlockMapping:
   origin: str
   pipeline_mode: Buffered | None = None
   in_place: bool = False  # the kernel sees the memory of the array itself, so aliased operands are one ref
+
+  def __repr__(self) -> str:
+    return f"BlockMapping(block_shape={self.block_shape})"
+
+  def replace(self, **changes: Any) -> BlockMapping:
+    return dataclasses.replace(self, **changes)
+
+  # JAX's names for the same facts.
+
+  @property
+  def index_map_jaxpr(self) -> Any:
+    return self.index_map
+
+  @property
+  def index_map_out_tree(self) -> Any:
+    return self.index_tree
+
+  @property
+  def ref_aval(self) -> Any:
+    return self.block_aval
+
+  @property
+  def transformed_block_aval(self) -> Any:
+    return self.block_aval
+
+  @property
+  def transforms(self) -> tuple[Any, ...]:
+    return getattr(self.memory_space, "transforms", ())
 
   @property
   def memory_space(self) -> Any:
@@ -179,6 +222,12 @@ class GridMapping:
   num_vmapped: int = 0
   prefetch_vmapped: tuple[tuple[int, ...], ...] = ()
 
+  def __repr__(self) -> str:
+    return f"GridMapping(grid={self.grid}, block_mappings={self.block_mappings})"
+
+  def replace(self, **changes: Any) -> GridMapping:
+    return dataclasses.replace(self, **changes)
+
   @property
   def num_dynamic_bounds(self) -> int:
     return sum(b is None for b in self.grid)
@@ -208,6 +257,42 @@ class GridMapping:
     return self.output_mappings
 
   @property
+  def static_grid(self) -> tuple[int, ...]:
+    if self.num_dynamic_bounds:
+      raise ValueError(f"The grid {self.grid} has dynamic bounds (None).")
+    return self.grid
+
+  @property
+  def vmapped_dims(self) -> tuple[int, ...]:
+    return tuple(range(self.num_vmapped))
+
+  @property
+  def index_map_avals(self) -> tuple[Any, ...]:
+    """The types of what index maps take: the grid indices, then the prefetched scalars."""
+    with_map = (m.index_map for m in self.block_mappings if m.index_map is not None)
+    found = next(with_map, None)
+    if found is None:
+      return tuple(_jax.core.ShapedArray((), np.dtype("int32")) for _ in self.grid)
+    return tuple(found.in_avals)
+
+  @property
+  def slice_index_ops(self) -> slice:
+    """Where the prefetched scalars are among the operands of the body."""
+    return slice(0, self.num_prefetch)
+
+  @property
+  def slice_block_ops(self) -> slice:
+    return slice(self.num_prefetch, self.num_prefetch + self.num_inputs + self.num_outputs)
+
+  @property
+  def slice_scratch_ops(self) -> slice:
+    return slice(-self.num_scratch, None) if self.num_scratch else slice(0, 0)
+
+  @property
+  def out_shapes(self) -> tuple[jax.ShapeDtypeStruct, ...]:
+    return tuple(jax.ShapeDtypeStruct(m.array_aval.shape, m.array_aval.dtype) for m in self.output_mappings)
+
+  @property
   def num_points(self) -> int | None:
     """How many instances run, or None where that is not known."""
     return None if any(b is None for b in self.grid) else math.prod(self.grid)
@@ -231,7 +316,7 @@ class Kernel:
   compiler_params: Any = None
   cost_estimate: CostEstimate | None = None
   debug: bool = False
-  metadata: tuple[tuple[str, str], ...] | None = None
+  metadata: _jax.FrozenDict | None = None
   mesh: Any = None  # for a kernel over cores: one mesh per body
   # A function of the operands that computes the same where native code is for Hopper GPUs (sm_90a), by a kernel written for these.
   on_hopper: Any = None

@@ -61,7 +61,7 @@ class _SemaphoreRules:
 class _SemaphoreDType(_jax.dtypes.ExtendedDType):
   _rules = _SemaphoreRules
   itemsize = 4
-  name = "sem"
+  name = "semaphore"
   scalar = semaphore_dtype
 
   @property
@@ -75,11 +75,11 @@ class _SemaphoreDType(_jax.dtypes.ExtendedDType):
 
 
 class RegularSemaphore(_SemaphoreDType):
-  name, scalar = "sem", semaphore
+  name, scalar = "semaphore", semaphore
 
 
 class BarrierSemaphore(_SemaphoreDType):
-  name, scalar = "barrier_sem", barrier_semaphore
+  name, scalar = "barrier_semaphore", barrier_semaphore
 
 
 class DMASemaphore(_SemaphoreDType):
@@ -149,7 +149,7 @@ class MemoryRef:
     return MemoryRef(self.inner_aval, CoreMemorySpace(self.memory_space, mesh))
 
   def __repr__(self) -> str:
-    return f"MemoryRef<{self.memory_space}>{{{self.inner_aval.str_short()}}}"
+    return f"MemoryRef(inner_aval={self.inner_aval!r}, memory_space={self.memory_space!r})"
 
 
 def memory_ref(shape: Sequence[int], dtype: Any, memory_space: Any) -> MemoryRef:
@@ -195,6 +195,11 @@ class _Space(enum.Enum):
   def __call__(self, shape: Sequence[int], dtype: Any) -> MemoryRef:
     return memory_ref(shape, dtype, self)
 
+  @property
+  def memory_kind(self) -> str:
+    """What XLA calls the memory in which an array of this space is."""
+    return "pinned_host" if self.name == "HOST" else "device"
+
   def from_type(self, ty: Any) -> MemoryRef:
     return MemoryRef(ty, self)
 
@@ -224,6 +229,9 @@ class TpuMemorySpace(_Space):
   HBM = "hbm"
   SEMAPHORE = "semaphore_mem"
   HOST = "host"
+
+  def __repr__(self) -> str:
+    return self.name
 
 
 # Memories that the cores of a device share.

@@ -60,25 +60,25 @@ class custom_fusion:
     self.push_block_spec_rule: Callable[..., Any] | None = None
     self.pallas_impl: Callable[..., Any] | None = None
 
-  def def_pull_block_spec(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+  def def_pull_block_spec(self, pull_block_spec_rule: Callable[..., Any]) -> Callable[..., Any]:
     """`rule(out_views)` gives a view of each operand; `pl.no_block_spec` for one that is needed whole."""
-    self.pull_block_spec_rule = rule
-    return rule
+    self.pull_block_spec_rule = pull_block_spec_rule
+    return pull_block_spec_rule
 
-  def def_push_block_spec(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+  def def_push_block_spec(self, push_block_spec_rule: Callable[..., Any]) -> Callable[..., Any]:
     """`rule(in_specs)` gives the block spec of each result."""
-    self.push_block_spec_rule = rule
-    return rule
+    self.push_block_spec_rule = push_block_spec_rule
+    return push_block_spec_rule
 
-  def def_eval_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+  def def_eval_rule(self, eval_rule: Callable[..., Any]) -> Callable[..., Any]:
     """`rule(ctx, *blocks)` gives the block of each result."""
-    self.eval_rule = rule
-    return rule
+    self.eval_rule = eval_rule
+    return eval_rule
 
-  def def_pallas_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
+  def def_pallas_impl(self, pallas_impl: Callable[..., Any]) -> Callable[..., Any]:
     """What to compute where the function is called inside a kernel."""
-    self.pallas_impl = impl
-    return impl
+    self.pallas_impl = pallas_impl
+    return pallas_impl
 
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     if self.pull_block_spec_rule is None or self.eval_rule is None:

@@ -27,6 +27,7 @@ accumulators) and of `pl.run_scoped(…, collective_axes=thread_name)`, and sync
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ from typing import Any
 
 from tilewright import errors
 from tilewright.pallas.kernel import kernel as kernel_on_mesh
-from tilewright.pallas.mosaic_gpu.memory import check_scratch
+from tilewright.pallas.mosaic_gpu.memory import MemorySpace, check_scratch
 from tilewright.pallas.mosaic_gpu.specs import CompilerParams
 from tilewright.runtime.user_line import names_line
 
@@ -85,6 +86,31 @@ class Mesh:
   @property
   def axis_names(self) -> tuple[str, ...]:
     return tuple(self._axes())
+
+  @property
+  def core_type(self) -> str:
+    return "gpu"
+
+  @property
+  def default_memory_space(self) -> MemorySpace:
+    return MemorySpace.GMEM
+
+  @property
+  def supported_memory_spaces(self) -> list[MemorySpace]:
+    return list(MemorySpace)
+
+  def check_is_compatible_with(self, other_mesh: Any) -> None:
+    """Raise unless kernels on the two meshes can run in one launch: here, unless the meshes are equal."""
+    if other_mesh != self:
+      raise errors.GridError(f"The meshes {self} and {other_mesh} cannot be used in one kernel; they must be equal.")
+
+  def discharges_effect(self, effect: Any) -> bool:
+    del effect
+    return False
+
+  def tracing_context(self) -> contextlib.AbstractContextManager[None]:
+    """What a body for this mesh is traced in, besides the axes of the kernel: nothing."""
+    return contextlib.nullcontext()
 
   @property
   def shape(self) -> collections.OrderedDict[str, int]:

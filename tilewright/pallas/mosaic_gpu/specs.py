@@ -22,7 +22,7 @@ class OOBFillMode(enum.IntEnum):
   ZEROS = 2
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(unsafe_hash=True)
 class BlockSpec(specs.BlockSpec):
   """As `pl.BlockSpec`, of a block that is copied to shared memory in the layout of `transforms`.
 
@@ -33,23 +33,23 @@ class BlockSpec(specs.BlockSpec):
 
   block_shape: Sequence[BlockDim | int | None] | None = None
   index_map: Callable[..., Any] | None = None
+  memory_space: Any = dataclasses.field(kw_only=True, default=None)
   pipeline_mode: Buffered | None = None
   transforms: Sequence[Transform] = ()
   delay_release: int = 0
   collective_axes: tuple[Hashable, ...] | None = None
   oob_fill_mode: OOBFillMode = OOBFillMode.ZEROS
-  memory_space: Any = dataclasses.field(kw_only=True, default=None)
 
   def __post_init__(self) -> None:
     super().__post_init__()
-    object.__setattr__(self, "transforms", tuple(self.transforms))
+    self.transforms = tuple(self.transforms)
     if not self.transforms:
       return
     if self.memory_space not in (None, MemorySpace.SMEM, SharedMemory(tuple(self.transforms))):
       raise errors.MemorySpaceError(
         f"BlockSpec: transforms are for blocks in SMEM, got memory_space={self.memory_space}."
       )
-    object.__setattr__(self, "memory_space", SharedMemory(tuple(self.transforms)))
+    self.memory_space = SharedMemory(self.transforms)
 
 
 class LoweringSemantics(enum.Enum):

@@ -176,7 +176,29 @@ class BufferedRefBase:
       return window_ref
     return window_ref.at[tuple(whole_block(d, e) for d, e in zip(dims, self._entries(indices, len(dims))))]
 
+  # What a pipeline does with buffers besides. All of it gives new buffers: these are values.
+
   def with_spec(self, spec: BlockSpec) -> Any:
+    raise NotImplementedError
+
+  def unbind_refs(self) -> Any:
+    """The same without refs: what may be carried through a loop."""
+    raise NotImplementedError
+
+  def initialize_slots(self) -> Any:
+    """All counters at zero."""
+    raise NotImplementedError
+
+  def advance_copy_in_slot(self, predicate: Any = True) -> Any:
+    raise NotImplementedError
+
+  def advance_wait_in_slot(self, predicate: Any = True) -> Any:
+    raise NotImplementedError
+
+  def advance_copy_out_slot(self, predicate: Any = True) -> Any:
+    raise NotImplementedError
+
+  def advance_wait_out_slot(self, predicate: Any = True) -> Any:
     raise NotImplementedError
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import enum
 from collections.abc import Callable, Sequence
@@ -96,6 +97,10 @@ class TensorCoreMesh:
   def discharges_effect(self, effect: Any) -> Literal[False]:
     del effect
     return False
+
+  def tracing_context(self) -> contextlib.AbstractContextManager[None]:
+    """What a body for this mesh is traced in, besides the axes of the kernel: nothing."""
+    return contextlib.nullcontext()
 
 
 def create_tensorcore_mesh(

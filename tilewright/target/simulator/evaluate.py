@@ -319,7 +319,8 @@ def _without_mesh(eqn: Any, clean: Any) -> Any:
 
 def _clean_parameter(value: Any, clean: Any) -> Any:
   if isinstance(value, tuple | list) and any(isinstance(v, _jax.core.ClosedJaxpr | _jax.core.Jaxpr) for v in value):
-    return type(value)(_clean_parameter(v, clean) for v in value)
+    cleaned = [_clean_parameter(v, clean) for v in value]
+    return type(value)(*cleaned) if hasattr(value, "_fields") else type(value)(cleaned)
   if isinstance(value, _jax.core.ClosedJaxpr | _jax.core.Jaxpr):
     jaxpr, consts = _jax.open_jaxpr(value)
     consts = tuple(map(on_host, consts))
