@@ -185,7 +185,7 @@ class PrefetchScalarGridSpec(GridSpec):
   Index maps get them as refs after the grid indices, and the kernel gets them first.
   """
 
-  num_scalar_prefetch: int
+  num_scalar_prefetch: int = 0
 
   @names_line
   def __init__(
