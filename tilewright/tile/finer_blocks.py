@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.tile.grid import Blocked
+from tilewright.tile.grid import Blocked, BlockMapping
 from tilewright.tile.ir import Block, Builder, Function, Op, Value, copied, walk
 from tilewright.tile.native import NativeKernel, index_entries
 from tilewright.tile.ops import BINARY, COMPARE, OPS, UNARY
@@ -45,7 +45,7 @@ def refine(kernel: NativeKernel, largest: int, wanted: int) -> NativeKernel:
     fewer = _divisor(rows, wanted * rows // size)
     if fewer < rows:
       try:
-        found = _Refined(kernel, rows, fewer).kernel_of(axis)
+        found = _Attempt(kernel, rows, fewer).kernel_of(axis)
       except _RowsMeet:
         continue
       if _largest_tile(found) <= largest:
@@ -78,8 +78,8 @@ def _may_be_refined(kernel: NativeKernel) -> bool:
   )
 
 
-class _Refined:
-  """One attempt: `rows` of a block become `fewer`."""
+class _Attempt:
+  """The body written anew, with `fewer` rows where a block has `rows`."""
 
   def __init__(self, kernel: NativeKernel, rows: int, fewer: int):
     self.kernel, self.rows, self.fewer = kernel, rows, fewer
@@ -125,8 +125,7 @@ class _Refined:
     """The dimension of the array that an axis of a block is, and what the index map gives for it."""
     position = self._position(ref)
     m, index_map = self.kernel.mapping.block_mappings[position], self.kernel.index_maps[position]
-    kept = [d for d in range(len(m.block_shape)) if d not in m.squeezed_dims]
-    d = kept[axis]
+    d = _kept(m)[axis]
     if index_map is None or not isinstance(m.block_shape[d], Blocked) or m.array_aval.shape[d] % self.rows:
       raise _RowsMeet
     return d, index_entries(m, index_map)[d], index_map
@@ -295,8 +294,7 @@ class _Refined:
       if index_map is None:
         continue
       axis = self.axes.get(self.old.params[mapping.num_prefetch + position])
-      kept = [d for d in range(len(blocks[position].block_shape)) if d not in blocks[position].squeezed_dims]
-      d = None if axis is None else kept[axis]
+      d = None if axis is None else _kept(blocks[position])[axis]
       entry = None if d is None else sum(len(e) for e in index_entries(blocks[position], index_map)[:d])
       maps[position] = _refined_map(index_map, self.dim, factor, entry)
       if d is not None:
@@ -310,6 +308,11 @@ class _Refined:
       index_maps=tuple(maps),
       mapping=dataclasses.replace(mapping, grid=grid, block_mappings=tuple(blocks)),
     )
+
+
+def _kept(m: BlockMapping) -> list[int]:
+  """The dimensions of the array that the body sees."""
+  return [d for d in range(len(m.block_shape)) if d not in m.squeezed_dims]
 
 
 def _base(ref: Value) -> Value:
