@@ -214,6 +214,16 @@ CALLS = {
     errors.KernelTypeError,
     rf"kernel body <lambda> at .*{HERE} takes \(a, o, s\), but is called with 2 arguments",
   ),
+  "a block of another rank": (
+    lambda: pl.pallas_call(copy, S((4, 6), F32), grid=2, in_specs=[pl.BlockSpec((2,), lambda i: i)])(x),
+    errors.BlockRankError,
+    rf"same number of dimensions.*in the pallas_call \S+ at \S+:\d+. The call is at \S+{HERE}",
+  ),
+  "an array of Python's objects": (
+    lambda: pl.pallas_call(copy, S((4, 6), F32))(np.full((4, 6), None)),
+    errors.KernelTypeError,
+    r"args\[0\] is a NumPy array of dtype object and shape \(4, 6\).*x.astype\(np.float32\)",
+  ),
   "a barrier of half an arrival": (lambda: plgpu.Barrier(num_arrivals=0.5), errors.GridError, "num_arrivals.*got 0.5"),
   "fewer barriers than one": (
     lambda: plgpu.Barrier(num_barriers=-1),
@@ -278,7 +288,22 @@ BODIES = {
   "a constant index outside": (
     writes(lambda r: r[...] * r[40, 0]),
     errors.OutOfBoundsError,
-    rf"The index 40 of dimension 0 at .*{HERE}.* is out of range: the ref that the body sees has shape \(4, 6\)",
+    rf"The index 40 of dimension 0 at .*{HERE}.* is out of range: the ref that the body sees has shape \(4, 6\).*from 0 to 3",
+  ),
+  "a product of two refs": (
+    writes(lambda r: jnp.dot(r, r)),
+    errors.UnreadRefError,
+    rf"This is at .*{HERE}. A ref is not the value that it holds: read it first",
+  ),
+  "a result of another dtype": (
+    writes(lambda r: r[...].astype(I32)),
+    errors.ShapeMismatchError,
+    rf"Invalid dtype.*This is at .*{HERE}. Convert the value with astype",
+  ),
+  "a result of another shape": (
+    writes(lambda r: r[:2]),
+    errors.ShapeMismatchError,
+    rf"Value shape: \(2, 6\). This is at .*{HERE}. Write a value of the ref's shape",
   ),
   "a constant negative index outside": (
     writes(lambda r: r[...] * r[0, -7]),

@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental.xla_metadata import set_xla_metadata
 
 from tilewright import errors
@@ -177,6 +178,11 @@ def _as_array(x: Any, args: Any) -> Any:
   except TypeError as e:
     paths = jax.tree_util.tree_flatten_with_path(args)[0]
     path = next((jax.tree_util.keystr(p) for p, own in paths if own is x), "")
+    if isinstance(x, np.ndarray):
+      raise errors.KernelTypeError(
+        f"pallas_call: args{path} is a NumPy array of dtype {x.dtype} and shape {x.shape}, and JAX has no such dtype. Convert it, as in "
+        "x.astype(np.float32)."
+      ) from e
     raise errors.KernelTypeError(
       f"pallas_call: args{path} must be an array, got {x!r} of type {type(x).__name__}. Give other things to the kernel with "
       "functools.partial."

@@ -57,7 +57,7 @@ _frames = _Frames()
 _REF_AS_VALUE = re.compile(
   r"'AbstractRef' object has no attribute|ndarray or scalar arguments, got <class '[^']*Tracer'>"
   r"|unsupported operand type\(s\) for \S+ '\w*Tracer' and '\w*Tracer'|<class '[^']*Tracer'> is not iterable"
-  r"|TransformedRefs cannot be abstractified|Cannot store a Ref into another Ref"
+  r"|TransformedRefs cannot be abstractified|Cannot store a Ref into another Ref|only one reference to a mutable array may be passed"
 )
 
 _HAS_LINE = re.compile(r"\.py:\d+")
@@ -149,9 +149,12 @@ def _explained(error: Exception, frame: GridFrame) -> errors.TilewrightError | N
     )
   message = f"{_sentence(str(error))} This is at {_jax.user_line(error)}."
   if message.startswith(("Invalid shape for `", "Invalid dtype for `")):  # JAX's message for a mismatched store
-    return errors.ShapeMismatchError(
-      f"{message} What is written must have the shape and dtype of the ref: use jnp.broadcast_to or astype."
-    )
+    message = message.replace(" Transforms: ().", "")
+    if message.startswith("Invalid dtype"):
+      advice = "Convert the value with astype, or give the output another dtype in out_shape."
+    else:
+      advice = "Write a value of the ref's shape (jnp.broadcast_to), or change the block shape or out_shape."
+    return errors.ShapeMismatchError(f"{message} {advice}")
   if isinstance(error, AssertionError | jax.errors.TracerBoolConversionError) and _jax.is_about_indexing(error):
     return errors.DynamicSizeError(
       f"The size of a slice of a ref is not known while the kernel is traced, at {_jax.user_line(error)}. In pl.ds(start, size) and in "

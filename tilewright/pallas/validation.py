@@ -158,5 +158,5 @@ def _check_indexer(indexer: Any, eqn: Any, may_leave: bool) -> None:
     if not -size <= value < size:
       raise errors.OutOfBoundsError(
         f"The index {int(value)} of dimension {axis} at {source_line(eqn)} is out of range: the ref that the body sees has shape "
-        f"{tuple(indexer.shape)} there. Is it larger than the block shape in the specs?"
+        f"{tuple(indexer.shape)} there, so that indices go from 0 to {size - 1}."
       )

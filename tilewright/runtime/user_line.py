@@ -18,6 +18,7 @@ from tilewright.runtime import _jax
 P = ParamSpec("P")
 T = TypeVar("T")
 _HAS_LINE = re.compile(r"\.py:\d+|<stdin>:\d+|<ipython-input|This is at ")
+_DEFINITION = re.compile(r"in the pallas_call \S+ at \S+:\d+")  # where the body begins, which is not where it is called
 
 
 def calling_line() -> str | None:
@@ -39,8 +40,13 @@ def names_line(f: Callable[P, T]) -> Callable[P, T]:
       return f(*args, **kwargs)
     except errors.TilewrightError as e:
       text = e.args[0] if len(e.args) == 1 else None
-      if isinstance(text, str) and not _HAS_LINE.search(text) and (line := calling_line()) is not None:
-        e.args = (f"{text.rstrip()}{'' if text.rstrip().endswith(('.', '?', '!')) else '.'} This is at {line}.",)
+      if (
+        isinstance(text, str)
+        and not _HAS_LINE.search(_DEFINITION.sub("", text))
+        and (line := calling_line()) is not None
+      ):
+        where = "The call is at" if _DEFINITION.search(text) else "This is at"
+        e.args = (f"{text.rstrip()}{'' if text.rstrip().endswith(('.', '?', '!')) else '.'} {where} {line}.",)
       raise
 
   return wrapper
