@@ -82,7 +82,8 @@ GROUPS = [
     "atomics and semaphores",
     "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor SemaphoreType SemaphoreSignal semaphore_signal "
     "semaphore_signal_parallel semaphore_signal_multicast semaphore_wait",
-    "atomic instructions; a semaphore belongs to one instance, or is signalled by other devices of the host",
+    "atomic instructions; a semaphore belongs to one instance, or is signalled by other devices of the host; one of `pl.get_global` "
+    "belongs to all CTAs, which then run at the same time",
     "instances that use atomics run in order (CPU); devices run side by side with `interpret=`",
   ),
   Group(

@@ -12,6 +12,7 @@ Races show as they do on a GPU: sometimes. Instructions that are asynchronous th
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import itertools
 import mmap
 import re
@@ -86,6 +87,8 @@ def execute_at(text: str, launch: Launch, parameters: Sequence[int]) -> np.ndarr
   num_blocks = _DYNAMIC_BLOCKS if launch.num_blocks is None else launch.launched_blocks
   if num_blocks == 0:
     return np.zeros(0, np.uint8)
+  if launch.grid_bytes:  # all of them wait for each other
+    launch = dataclasses.replace(launch, cluster=num_blocks)
   named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
   engine = linking.link(jit.object_code(_for_host(text, len(parameters) - len(launch.maps), launch)))
   pointers = (ctypes.c_uint64 * len(parameters))(*parameters)

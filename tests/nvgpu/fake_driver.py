@@ -169,13 +169,17 @@ class FakeDriver:
     return status
 
   def _launch_ex(self, config: int, handle: int, params: int, extra: int) -> int:
-    """`config` points to a CUlaunchConfig with one attribute, the shape of a cluster."""
+    """`config` points to a CUlaunchConfig with attributes: the shape of a cluster, and perhaps that all CTAs run together."""
     sizes = (ctypes.c_uint32 * 7).from_address(config)
     stream, attributes, count = (ctypes.c_uint64 * 3).from_address(config + 32)
-    number, _, *cluster = (ctypes.c_uint32 * 5).from_address(attributes)
-    assert count & 0xFFFFFFFF == 1 and number == 4
+    given = {}
+    for n in range(count & 0xFFFFFFFF):
+      number, _, *value = (ctypes.c_uint32 * 5).from_address(attributes + 72 * n)
+      given[number] = value
+    assert set(given) <= {2, 4}
     self._launch(handle, *sizes, stream, params, extra)
-    self.launches[-1] = dataclasses.replace(self.launches[-1], cluster=tuple(cluster))
+    is_cooperative = bool(given.get(2, [0])[0])
+    self.launches[-1] = dataclasses.replace(self.launches[-1], cluster=tuple(given[4]), is_cooperative=is_cooperative)
     return self.status
 
   def _fill(self, place: int, value: int, count: int, stream: int) -> int:

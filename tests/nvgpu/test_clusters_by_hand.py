@@ -16,6 +16,7 @@ from gpu_programs import F32, S, natives
 from jax import lax
 
 from tests.support.fake_targets import targets
+from tests.support.mosaic_gpu_kernels import BF16, close, exact, module, random
 from tilewright import errors
 from tilewright import pallas as pl
 from tilewright.pallas import mosaic_gpu as plgpu
@@ -90,6 +91,31 @@ def test_what_only_one_warpgroup_has_is_not_shared_with_other_ctas():
   program = lambda x: kernel(body, S((2, 2, 8, 64), F32), grid=1, num_threads=2, thread_name="wg")(x)
   wanted = np.broadcast_to(x.reshape(4, 2, 8, 64).sum(0), (2, 2, 8, 64))
   np.testing.assert_array_equal(run(native_of(program, x), x, arch="sm_90a")[0], wanted)
+
+
+def test_ctas_that_print_cooperate_too():
+  def body(x_ref, o_ref, own, both):
+    c = lax.axis_index("c")
+    own[...] = x_ref[c]
+    pl.debug_print("{}", c)
+    meet(both)
+    o_ref[c] = plgpu.cluster_ref(own, {"c": 1 - c})[...]
+
+  x = np.arange(128, dtype=np.float32).reshape(2, 64)
+  program = lambda x: kernel(body, S((2, 64), F32), plgpu.SMEM((64,), F32), along_c(), grid=1)(x)
+  np.testing.assert_array_equal(run(native_of(program, x), x, arch="sm_90a")[0], x[::-1])
+
+
+def test_the_public_matmul_shares_its_operands(monkeypatch):
+  m = module("hopper_matmul")
+  monkeypatch.setattr(m, "get_num_sms", lambda: 2)
+  a, b = random(256, 192, dtype=BF16), random(192, 256, dtype=BF16, seed=1)
+  for cluster in m.MatmulDimension:
+    options = {"tile_m": 64, "tile_n": 64, "tile_k": 64, "max_concurrent_steps": 2}
+    config = m.TuningConfig(**options, cluster_dimension=cluster)
+    native = native_of(lambda a, b, config=config: m.matmul(a, b, None, config), a, b)
+    assert "multicast" in nvgpu.compile_ptx(native, "sm_90a")[0]
+    close(run(native, a, b, arch="sm_90a")[0], exact(a) @ exact(b), BF16, 1.5)
 
 
 # --- their code --------------------------------------------------------------------------------------------------

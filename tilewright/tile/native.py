@@ -28,6 +28,8 @@ class NativeKernel:
   Where the CTAs of a `cluster` access each other's shared memory, it has their number along each of its dimensions: the last ones of the
   grid, but for that of the warpgroups.
 
+  All CTAs of a launch share the scratch semaphores with the numbers `grid_semaphores`, and so run at the same time.
+
   With `in_order`, instances run sequentially, whatever else is known of the grid. A call with `has_side_effects` is
   never merged with an equal one; unless it `is_removable`, it runs even if its outputs are unused."""
 
@@ -48,6 +50,7 @@ class NativeKernel:
   across_processes: bool = False
   writes_all: bool = False
   cluster: tuple[int, ...] = ()
+  grid_semaphores: tuple[int, ...] = ()
 
   def is_packed(self, number: int) -> bool:
     """Whether an input or output keeps XLA's packed form: sub-byte elements, of which each instance gets its own block.

@@ -21,7 +21,7 @@ from tilewright.pallas.lowering.table import Context, rule
 from tilewright.target.xla.evaluate import subjaxprs
 from tilewright.tile.grid import GridMapping, Kernel
 from tilewright.tile.ir import Block, Value
-from tilewright.tile.memory import BlockBarrier
+from tilewright.tile.memory import BlockBarrier, is_semaphore
 from tilewright.tile.types import RefType, SemaphoreArrayType
 
 
@@ -57,6 +57,26 @@ def is_used(ctx: Context) -> bool:
   """Whether this is code for a GPU whose CTAs cooperate in clusters."""
   kernel = ctx.builder.kernel
   return ctx.builder.for_gpu and kernel is not None and bool(axes_of(kernel)) and cooperates(kernel.jaxpr)
+
+
+def shares_semaphores(kernel: Kernel, avals: Sequence[Any]) -> bool:
+  """Whether the refs that outlive the instances of a kernel (`pl.get_global`) are semaphores that its CTAs share."""
+  of_ctas = any(hasattr(mesh, "num_threads") for mesh in kernel.mesh or ())
+  return of_ctas and bool(avals) and all(is_semaphore(aval.dtype) for aval in avals)
+
+
+def check_together(kernel: Kernel, *, needs_order: bool, are_of_grid: bool) -> None:
+  """CTAs that wait for each other cannot run one after another."""
+  if needs_order:
+    raise errors.NativeCodeError(
+      f"The kernel '{kernel.name}' has an atomic update for which GPUs have no instruction, so that its CTAs would run one after another; "
+      "but they wait for each other. Use int32 or float32, or pass interpret=True."
+    )
+  if are_of_grid and kernel.grid_mapping.num_vmapped:
+    raise errors.NativeCodeError(
+      f"The kernel '{kernel.name}': its CTAs share semaphores (pl.get_global), of which a batch (jax.vmap) would have to have some for "
+      "each element. Call it in jax.lax.map, or pass interpret=True."
+    )
 
 
 def concurrent(mapping: GridMapping, semantics: Sequence[Any] | None) -> tuple[Any, ...]:

@@ -324,8 +324,9 @@ def lower_kernel(
     emitter.cores.wholes.update((emitter.globals[key], emitter.globals[key]) for key in own_refs)
   lower_jaxpr(emitter, kernel.jaxpr, (), seen)
   scratch = tuple(v.type for v in body.params[first_scratch:])
+  are_of_grid = for_gpu and not mesh and clusters.shares_semaphores(kernel, [ref.aval for ref in global_refs.values()])
   if kernel.warpgroups > 1:
-    check_shared(kernel, global_refs, for_gpu=for_gpu)
+    check_shared(kernel, () if are_of_grid else global_refs, for_gpu=for_gpu)
   if together and len(own_refs) < len(global_refs):
     raise errors.UnsupportedFeatureError(
       f"The kernel '{kernel.name}': cores that signal each other have no memory that outlives an instance natively, such as that of "
@@ -340,6 +341,8 @@ def lower_kernel(
   cluster: tuple[int, ...] = ()
   if for_gpu and clusters.cooperates(kernel.jaxpr):
     cluster = tuple(axis.size for axis in clusters.axes_of(kernel).values())
+  if cluster or are_of_grid:
+    clusters.check_together(kernel, needs_order=emitter.in_order, are_of_grid=are_of_grid)
     semantics = clusters.concurrent(mapping, semantics)
   warpgroups = kernel.warpgroups
   if together:
@@ -353,10 +356,13 @@ def lower_kernel(
     kernel.input_output_aliases,
     scratch,
     None if semantics is None else tuple(getattr(s, "value", s) for s in semantics),
-    in_order=bool(global_refs)
-    or (bool(mesh) and not (for_gpu and _may_interleave(kernel, body)))
-    or emitter.in_order
-    or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER),
+    in_order=not (cluster or are_of_grid)
+    and (
+      bool(global_refs)
+      or (bool(mesh) and not (for_gpu and _may_interleave(kernel, body)))
+      or emitter.in_order
+      or _uses(kernel.jaxpr, _ONE_AFTER_ANOTHER)
+    ),
     has_side_effects=has_side_effects(kernel),
     is_removable=is_removable(kernel),
     scratch_values=tuple(values),
@@ -365,6 +371,7 @@ def lower_kernel(
     mesh=positions,
     writes_all=bool(mesh) and getattr(kernel.compiler_params, "writes_all", False),
     cluster=cluster,
+    grid_semaphores=tuple(range(mapping.num_scratch, mapping.num_scratch + len(global_refs))) if are_of_grid else (),
   )
   return read_through_outputs(native)
 

@@ -53,6 +53,7 @@ class BlockMemory(Code):
     super().__init__(b, lanes, shared, statements)
     self.arch, self.num_threads = arch, num_threads
     self.scratch = scratch
+    self.grid_memory: ir.Value | None = None  # where the memory that all CTAs share begins
     self.given = Arena(arch)  # what is given out of shared memory, and of the CTA's part of global memory
     self.steps_ahead = 1  # how many steps' blocks have a place in shared memory
     self.thread = threads.thread_id(b)
@@ -97,7 +98,7 @@ class BlockMemory(Code):
     """A buffer that has a place, row by row."""
     b, start = self.buffers, self.arena
     if place.in_global:
-      start = b.load(self.scratch, typ=ty.PTR)
+      start = b.load(self.grid_memory if place.of_grid else self.scratch, typ=ty.PTR)
     pointer = b.gep(start, [i64(place.offset)], source_etype=ty.I8)
     if place.apart:
       pointer = b.gep(pointer, [b.mul(b.zext(self.group, ty.I64), i64(place.apart))], source_etype=ty.I8)

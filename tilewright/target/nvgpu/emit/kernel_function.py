@@ -69,6 +69,7 @@ class Launch:
   report: Report | None = None  # the messages that the kernel may log; the log is located before the scratch memory
   workspace_param: int = 0  # the number of the parameter that points to both
   cluster: int = 1  # CTAs that run together
+  grid_bytes: int = 0  # behind the log: zero at first, and shared by all CTAs, which all run at the same time
   exchanges_registers: bool = False  # some warpgroups need more registers than an equal share (setmaxnreg)
   resident: int | None = None  # CTAs that take all points of the grid, one after the other
   profile: Records | None = None  # how the profiler's records lie, behind the scratch memory of all CTAs
@@ -92,12 +93,12 @@ class Launch:
   @property
   def profile_start(self) -> int:
     """Where the profiler's records begin in the workspace."""
-    nbytes = self.log_bytes + self.scratch_bytes * self.launched_blocks
+    nbytes = self.log_bytes + self.grid_bytes + self.scratch_bytes * self.launched_blocks
     return nbytes if self.profile is None else -(-nbytes // _RECORDS_ALIGNMENT) * _RECORDS_ALIGNMENT
 
   def without_silent_log(self, ptx: str) -> Launch:
     """Without the log, where LLVM has proven that nothing is ever logged."""
-    if self.report is None or self.scratch_bytes or f"{KERNEL}_param_{self.workspace_param}]" in ptx:
+    if self.report is None or self.scratch_bytes or self.grid_bytes or f"{KERNEL}_param_{self.workspace_param}]" in ptx:
       return self
     return dataclasses.replace(self, report=None)
 
@@ -148,6 +149,7 @@ class Frame:
     self.number = threads.block_id(b)
     self.report = Report() if kernel.mesh or may_log(kernel.body.body) else None
     self.scratch = b.alloca(ty.PTR)  # filled at the end, when it is known how much each CTA needs
+    self.grid_memory: Any = None  # the same for what all CTAs share
     self.profiler = None if profile is None else Profiler(b, profile)
     self.indices: list[Any] = [i64(0)] * len(mapping.grid)
     self.placed: dict[Value, View] = {}  # buffers of blocks in shared memory, in the user's layout
@@ -178,6 +180,8 @@ class Frame:
     made.profiler, made.streams, made.roles = self.profiler, self.lowered.streams, self.lowered.roles
     made.inferred, made.chains, made.cooperation = self.lowered.inferred, self.lowered.chains, self.lowered.cooperation
     made.direct, made.loops = self.lowered.direct, self.lowered.loops
+    if self.kernel.grid_semaphores:
+      self.grid_memory = made.grid_memory = b.alloca(ty.PTR)
     return made
 
   def begin(self, code: BlockCode) -> None:
@@ -289,6 +293,7 @@ class Frame:
       self.mapping.grid,
       tuple(self.tensor_maps),
       report=self.report,
+      grid_bytes=given.used_of_grid,
       workspace_param=self.count,
       steps_ahead=code.steps_ahead,
       buffers=tuple(given.buffers),
@@ -306,8 +311,10 @@ class Frame:
     if self.profiler is not None:
       launch = dataclasses.replace(launch, profile=self.profiler.records_of(num_threads))
       self.profiler.place(b.gep(self.arrays[self.count], [i64(launch.profile_start)], source_etype=I8), num_threads)
-    own = b.add(b.mul(b.zext(self.number, I64), i64(given.used_of_global)), i64(launch.log_bytes))
+    own = b.add(b.mul(b.zext(self.number, I64), i64(given.used_of_global)), i64(launch.log_bytes + launch.grid_bytes))
     b.store(b.gep(self.arrays[self.count], [own], source_etype=I8), self.scratch)
+    if self.grid_memory is not None:
+      b.store(b.gep(self.arrays[self.count], [i64(launch.log_bytes)], source_etype=I8), self.grid_memory)
     b.branch(self.buffers)
     code.buffers.branch(self.start)
     if launch.launched_blocks > _MAX_GRID_BLOCKS:

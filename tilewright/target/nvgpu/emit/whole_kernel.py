@@ -95,7 +95,7 @@ def _emit_warpgroups(k: GpuKernel, profile: int | None) -> tuple[str, Launch]:
   kernel, frame = k.kernel, Frame(k, profile=profile)
   code = frame.code(k.num_threads)
   code.divide(kernel.warpgroups)
-  if kernel.warpgroups > 1 or any(map(warpgroup_semaphores.asks, walk(kernel.body.body))):
+  if kernel.warpgroups > 1 or kernel.grid_semaphores or any(map(warpgroup_semaphores.asks, walk(kernel.body.body))):
     code.synchronizing_ops = code.synchronizing_ops | warpgroup_semaphores.SYNCHRONISING
   frame.begin(code)
   if k.arch.has_tma:

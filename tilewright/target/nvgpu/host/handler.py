@@ -45,7 +45,8 @@ TRAITS = 32  # of struct XLA_FFI_Metadata, after its size and the version
 # From cuda.h: CUtensorMapSwizzle, by bytes, and CUtensorMapL2promotion.
 _SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 _PROMOTE_256B = 3
-_CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+_COOPERATIVE, _CLUSTER_DIMENSION = 2, 4  # CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+_ATTRIBUTE_WORDS = 9  # of struct CUlaunchAttribute
 
 
 def to_llvm(kernel: NativeKernel, launch: Launch) -> str:
@@ -92,6 +93,13 @@ def _emit_call(
   log = b.load(arrays[mapping.num_prefetch + len(mapping.block_mappings)], typ=PTR, align=8)
   if launch.report is not None:
     _check(b, api, device_log.clear(b, log, stream), f"The log of the GPU kernel '{kernel.name}' could not be cleared")
+  if launch.grid_bytes:
+    _check(
+      b,
+      api,
+      _clear_grid(b, launch, log, stream),
+      f"The semaphores of the GPU kernel '{kernel.name}' could not be cleared",
+    )
   staged: list[peer_launch.Copied] = []
   if launch.symmetric is not None:
     assert record is not None and site is not None
@@ -116,6 +124,7 @@ def _emit_call(
   status = _launch(b, module, launch, _handle(b, frame, api), stream, pointers)
   launch_text = f"{blocks} blocks of {launch.num_threads} threads with {launch.shared_bytes} bytes of shared memory"
   launch_text += f" in clusters of {launch.cluster}" if launch.cluster > 1 else ""
+  launch_text += ", which wait for each other and so must all run at the same time" if launch.grid_bytes else ""
   _check(b, api, status, f"The GPU kernel '{kernel.name}' could not be launched as {launch_text}")
   for each in staged:
     if each.array.is_written:
@@ -167,7 +176,8 @@ def _launch(
 ) -> ir.Value:
   """Start a kernel; returns what the driver says to that."""
   sizes = [launch.launched_blocks, 1, 1, launch.num_threads, 1, 1, launch.shared_bytes]
-  if launch.symmetric is not None and launch.launched_blocks > 1:  # CTAs that wait for others must all be resident
+  together = launch.symmetric is not None or launch.grid_bytes > 0
+  if together and launch.launched_blocks > 1 and launch.cluster == 1:  # CTAs that wait for others must all be resident
     launcher = external(module, "cuLaunchCooperativeKernel", I32, [PTR] + [I32] * 7 + [PTR] * 2)
     return b.call(launcher, [function, *(I32(n) for n in sizes), stream, params])
   if launch.cluster == 1:
@@ -175,20 +185,30 @@ def _launch(
     return b.call(launcher, [function, *(I32(n) for n in sizes), stream, params, _NULL])
   # From cuda.h: struct CUlaunchConfig has the sizes, the stream, a pointer to attributes and their number; struct CUlaunchAttribute has a
   # number, in eight bytes, and a value of 64 bytes.
-  attribute, config = struct(b, 9), struct(b, 7)
-  fill(b, attribute, [i64(_CLUSTER_DIMENSION), i64(1 << 32 | launch.cluster), i64(1)])
+  attributes, config = struct(b, 2 * _ATTRIBUTE_WORDS), struct(b, 7)
+  fill(b, attributes, [i64(_CLUSTER_DIMENSION), i64(1 << 32 | launch.cluster), i64(1)])
+  for offset, value in ((0, _COOPERATIVE), (1, 1)):
+    b.store(i64(value), at(b, attributes, 8 * (_ATTRIBUTE_WORDS + offset)))
   words = [*sizes, 0]
   fill(b, config, [i64(high << 32 | low) for low, high in zip(words[::2], words[1::2])])
-  for offset, value in ((32, b.ptrtoint(stream, I64)), (40, b.ptrtoint(attribute, I64)), (48, i64(1))):
+  for offset, value in ((32, b.ptrtoint(stream, I64)), (40, b.ptrtoint(attributes, I64)), (48, i64(1 + together))):
     b.store(value, at(b, config, offset))
   launcher = external(module, "cuLaunchKernelEx", I32, [PTR] * 4)
   return b.call(launcher, [config, function, params, _NULL])
 
 
+def _clear_grid(b: ir.IRBuilder, launch: Launch, workspace: ir.Value, stream: ir.Value) -> ir.Value:
+  """Set what all CTAs share to zero before the kernel; returns what the driver says to that."""
+  start = b.gep(workspace, [i64(launch.log_bytes)], source_etype=I8)
+  clear = external(b.module, "cuMemsetD32Async", I32, [PTR, I32, I64, PTR])
+  return b.call(clear, [start, I32(0), i64(launch.grid_bytes // 4), stream])
+
+
 def _fill_metadata(b: ir.IRBuilder, metadata: ir.Value, launch: Launch) -> None:
-  """Fill in what XLA asks of a handler when it is registered. One that waits for its kernel cannot be part of a command buffer."""
+  """Fill in what XLA asks of a handler when it is registered. One that waits for its kernel cannot be part of a command buffer; nor is one
+  whose CTAs wait for each other."""
   major, minor = ffi.api_version()
-  traits = _COMMAND_BUFFER if launch.report is None else 0
+  traits = _COMMAND_BUFFER if launch.report is None and not launch.grid_bytes else 0
   for offset, value in ((ffi.VERSION_MAJOR, major), (ffi.VERSION_MINOR, minor), (TRAITS, traits)):
     b.store(I32(value), at(b, metadata, offset))
 

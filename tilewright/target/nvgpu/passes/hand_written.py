@@ -30,10 +30,10 @@ _BARRIERS = ("arrive", "await")
 
 
 def is_by_hand(kernel: NativeKernel, arch: Arch) -> bool:
-  """Whether a kernel says itself who copies and waits: one of several warpgroups, one whose CTAs cooperate in clusters, or one of a
+  """Whether a kernel says itself who copies and waits: one of several warpgroups, one whose CTAs wait for each other, or one of a
   warpgroup that waits for its copies at barriers, where the hardware has copies to wait for. (A block of one warpgroup that prints has its
   copies carried out in program order.)"""
-  if kernel.warpgroups > 1 or kernel.cluster:
+  if kernel.warpgroups > 1 or kernel.cluster or kernel.grid_semaphores:
     return True
   names = {op.name for op in walk(kernel.body.body)}
   return arch.has_tma and bool(names.intersection(_BARRIERS)) and "print" not in names

@@ -145,9 +145,9 @@ def simplify(k: GpuKernel) -> GpuKernel:
     hand_written.without_barriers(body)
     return k
   if kernel.warpgroups == 1 and _num_warps(k) not in (None, threads.GROUP // threads.WARP):
-    if kernel.cluster:
+    if kernel.cluster or kernel.grid_semaphores:
       raise errors.GridError(
-        f"num_warps: the CTAs of the kernel '{kernel.name}' cooperate in clusters, and have 4 warps each, got {_num_warps(k)}. Leave "
+        f"num_warps: the CTAs of the kernel '{kernel.name}' wait for each other, and have 4 warps each, got {_num_warps(k)}. Leave "
         "num_warps out."
       )
     hand_written.without_barriers(body)  # a CTA that is no warpgroup: its copies are synchronous

@@ -59,6 +59,7 @@ class Place:
   nbytes: int
   in_global: bool = False
   apart: int = 0  # bytes to the same buffer of the next warpgroup, where each has its own
+  of_grid: bool = False  # in the part of global memory that all CTAs share
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Arena:
   def __init__(self, arch: Arch, groups: int = 1, is_by_hand: bool = False):
     self.arch, self.groups, self.is_by_hand = arch, groups, is_by_hand
     self.used, self.used_of_global = 0, 0  # bytes
+    self.used_of_grid = 0  # of global memory that all CTAs share, and that is zero when they begin
     self.align = _ROW  # of which the start of shared memory is a multiple
     self.promised = 0  # bytes of shared memory that are kept for later
     self.is_sharing = False  # whether what is given out is for all warpgroups
@@ -142,6 +144,12 @@ class Arena:
     else:
       place = Place(self.used_of_global, nbytes, True, apart)
       self.used_of_global += room
+    return place
+
+  def take_of_grid(self, nbytes: int) -> Place:
+    """Memory that all CTAs share, in words."""
+    place = Place(self.used_of_grid, -(-nbytes // _PIECE) * _PIECE, in_global=True, of_grid=True)
+    self.used_of_grid += place.nbytes
     return place
 
   def take_rows(self, kind: RefType, location: str = "") -> tuple[Place, bool]:
@@ -241,7 +249,9 @@ def shared_scratch(kernel: NativeKernel, arena: Arena, inferred: Inferred | None
   in_unions, open_unions, found = unions.find(refs), dict[Value, _Union](), list[RefPlace | None]()
   for number, ref in enumerate(refs):
     name = scratch_name(kernel, number)
-    if isinstance(ref.type, SemaphoreArrayType):
+    if isinstance(ref.type, SemaphoreArrayType) and number in kernel.grid_semaphores:
+      found.append(RefPlace(place=arena.take_of_grid(4 * max(1, math.prod(ref.type.shape))), is_for_all=True))
+    elif isinstance(ref.type, SemaphoreArrayType):
       with arena.sharing():
         found.append(_semaphores(arena, ref.type, name))
     elif is_accumulator(ref.ref) or _registers(inferred, ref) is not None:

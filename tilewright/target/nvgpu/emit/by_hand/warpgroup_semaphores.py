@@ -3,9 +3,9 @@
     signal(semaphore, 2)       warpgroup 0: its threads meet, and the first adds 2, which releases what they wrote
     wait(semaphore, 2)         warpgroup 1: the first thread polls, and takes 2 off; its threads meet before they go on
 
-A semaphore is a 32-bit counter in shared memory. What one thread finds is told to the others through a word of memory, because the threads
-of a warpgroup must take the same control flow. As for barriers (`warpgroup_barriers`), a waiting thread of a kernel with checks gives up
-when another warpgroup has failed.
+A semaphore is a 32-bit counter in shared memory, or in global memory where all CTAs share it (`pl.get_global`). What one thread finds is
+told to the others through a word of memory, because the threads of a warpgroup must take the same control flow. As for barriers
+(`warpgroup_barriers`), a waiting thread of a kernel with checks gives up when another warpgroup has failed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
-from tilewright.target.nvgpu.emit.ops import effects
+from tilewright.target.nvgpu.emit.ops import atomics, effects
 from tilewright.target.nvgpu.emit.ops.told import told_by_first
 from tilewright.target.nvgpu.emit.units import mbarrier, system_scope, tma
 from tilewright.target.nvgpu.emit.views import View
@@ -39,13 +39,16 @@ _WAITS, _DONE, _FAILED = range(3)
 
 @dataclasses.dataclass(eq=False)
 class SharedSemaphores(View):
-  """Counters in shared memory, of all warpgroups."""
+  """Counters in shared memory, of all warpgroups; or of all CTAs (`of_grid`), in global memory, which the launcher has set to zero."""
 
   count: int = 1
+  of_grid: bool = False
 
   def begin_again(self, code: BlockCode) -> None:
     """One thread sets them to zero; a barrier of all threads is needed on both sides."""
     b = code.b
+    if self.of_grid:
+      return
     with if_then(b, b.and_(_is_first(code), b.icmp_unsigned("==", code.group, I32(0)))):
       for number in range(self.count):
         b.store(I32(0), b.gep(self.pointer, [I32(number)], source_etype=I32), align=4)
@@ -57,10 +60,10 @@ def asks(op: Op) -> bool:
 
 
 def at(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace) -> SharedSemaphores:
-  """Counters at a place, of all warpgroups, set to zero before the body, in front of which all meet."""
+  """Counters at a place, of all warpgroups, set to zero before the body, in front of which all meet; or of all CTAs."""
   assert own.place is not None
-  made = code.view_at(own.place, kind.shape, np.int32)
-  found = SharedSemaphores(made.pointer, made.strides, made.dtype, made.base, count=max(1, math.prod(kind.shape)))
+  made, count = code.view_at(own.place, kind.shape, np.int32), max(1, math.prod(kind.shape))
+  found = SharedSemaphores(made.pointer, made.strides, made.dtype, made.base, count=count, of_grid=own.place.of_grid)
   found.begin_again(code)
   return found
 
@@ -89,6 +92,8 @@ def _signal(code: BlockCode, op: Op) -> None:
     tma.fence_writes(b)  # others may let tensor cores or TMA read what these threads wrote
   code.barrier()
   with if_then(b, _is_first(code)):
+    if memory.of_grid:  # LLVM leaves the ordering of atomic updates out
+      atomics.fence(b)
     b.atomic_rmw("add", place, value, "release")
 
 
@@ -99,7 +104,14 @@ def _wait(code: BlockCode, op: Op) -> None:
     effects.STATEMENTS["wait"](code, op)
     return
   b, place, needed = code.b, _place(code, memory, index), _amount(code, amount)
-  verdict = told_by_first(code, lambda: _poll(code, place, needed, is_taken=op.attrs["decrement"]))
+
+  def poll() -> ir.Value:
+    verdict = _poll(code, place, needed, is_taken=op.attrs["decrement"])
+    if memory.of_grid:
+      atomics.fence(b)
+    return verdict
+
+  verdict = told_by_first(code, poll)
   if code.error is not None:
     with if_then(b, b.icmp_unsigned("==", verdict, I32(_FAILED)), ends=True):
       code.stop()

@@ -93,9 +93,9 @@ def atomic(code: BlockCode, op: Op) -> None:
   _settle(code, op.operands[1:], view)
   old = code.allocate(result.tile.shape, result.tile.dtype)
   code.settle_memory()  # all threads have written what they wrote before
-  _fence(code.b)
+  fence(code.b)
   _each(code, access.result_shape, lambda index: _one(code, access, view, kind, index, value, other, old))
-  _fence(code.b)
+  fence(code.b)
   code.barrier()
   code.env[result] = old
   if result.tile.is_scalar:
@@ -251,6 +251,6 @@ def _where(b: ir.IRBuilder, conditions: Sequence[ir.Value | None]) -> Any:
   return if_then(b, holds)
 
 
-def _fence(b: ir.IRBuilder) -> None:
+def fence(b: ir.IRBuilder) -> None:
   """Device-scope fence: this thread's earlier reads and writes are ordered before its later ones."""
   effect(b, "fence.acq_rel.gpu;")
