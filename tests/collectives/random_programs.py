@@ -10,6 +10,7 @@ are written by one device at a time, and whoever reads waits for it.
     add       the same, adding to what is there
     scatter   one device copies a slot to every other
     signal    devices signal amounts to others and wait for what they get
+    poll      the same; they read the semaphore in a loop first
     meet      a barrier of all, by the barrier semaphore
     compute   a slot becomes a function of two others
     remote    a slot becomes what a slot of another device is, by `remote_ref`, between two barriers
@@ -39,7 +40,7 @@ from tilewright.pallas import tpu as pltpu
 
 SLOTS, ROWS, COLUMNS = 4, 2, 16
 DMA, REGULAR = pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR
-KINDS = ("send", "send", "add", "scatter", "signal", "meet", "compute", "remote", "loop")
+KINDS = ("send", "send", "add", "scatter", "signal", "poll", "meet", "compute", "remote", "loop")
 NAMINGS = ("tuple", "logical", "dict")
 MOST_STEPS = 8
 
@@ -167,11 +168,17 @@ class Body:
     def _() -> None:
       self.copy(step, root).wait_recv()
 
-  def signal(self, step: Step) -> None:
+  def signal(self, step: Step, *, poll: bool = False) -> None:
     pl.semaphore_signal(self.counter, step.amount + self.me, **self.device(self.away(step.shift), step.naming))
     sender = self.away(self.n - step.shift)
+    if poll:
+      is_waiting = lambda _: pl.semaphore_read(self.counter) < step.amount + sender
+      lax.while_loop(is_waiting, lambda n: n + 1, jnp.int32(0))
     pl.semaphore_wait(self.counter, step.amount + sender)
     self.slots[step.target, 0] += sender.astype(jnp.float32)
+
+  def poll(self, step: Step) -> None:
+    self.signal(step, poll=True)
 
   def compute(self, step: Step) -> None:
     self.slots[step.target] = self.slots[step.source] * 0.5 + self.slots[step.target] - step.amount
