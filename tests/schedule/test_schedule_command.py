@@ -147,3 +147,35 @@ def test_the_device_and_the_reason_of_exposed_time() -> None:
   assert device_of(module) == "cpu"
   reasons = why_exposed(module, hlo.schedule.schedule_module(module))
   assert "nothing can run beside it" in reasons[0]
+
+
+def test_starts_as_soon_or_as_late_as_possible(tmp_path: pathlib.Path) -> None:
+  """A short transfer beside a long chain of products: it may start anywhere in the first part of it."""
+  side = "f32[1024,1024]"
+  product = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+  chain = "\n".join(f"  d{k + 1} = {side} dot(d{k}, d{k}), {product}" for k in range(8))
+  file = tmp_path / "short.hlo"
+  file.write_text(f"""HloModule short, replica_count=4
+add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT sum = f32[] add(a, b) }}
+ENTRY main {{
+  x = f32[1024] parameter(0)
+  d0 = {side} parameter(1)
+  start = f32[1024] all-reduce-start(x), replica_groups={{{{0,1,2,3}}}}, to_apply=add
+  done = f32[1024] all-reduce-done(start)
+{chain}
+  ROOT t = ({side}, f32[1024]) tuple(d8, done)
+}}
+""")
+  places = {}
+  for starts in ("asap", "alap"):
+    out = tmp_path / f"{starts}.hlo"
+    assert cli.main(["schedule", str(file), "--starts", starts, "--out", str(out)]) == 0
+    order = [i.name for i in hlo.parse(out.read_text()).entry.instructions]
+    places[starts] = order.index("start") - order.index("d1")
+  assert places["asap"] < 0 < places["alap"]
+
+
+def test_the_help_names_all_devices() -> None:
+  from tilewright.cli import schedule_arguments
+
+  assert sorted(schedule_arguments.DEVICES) == sorted(hlo.cost.DEVICES)

@@ -116,6 +116,7 @@ def _work(module: Module, model: cost.CostModel, arguments: argparse.Namespace) 
     memory_limit=arguments.memory_limit,
     headroom=arguments.headroom,
     remat=arguments.remat,
+    starts=arguments.starts,
   )
   simulations = {
     name: schedule.simulate(result, arguments.devices, original=original, jitter=arguments.jitter)

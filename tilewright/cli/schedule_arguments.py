@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+DEVICES = ("a100", "h100", "h200", "b200", "gb200", "b300", "gb300", "rtx-pro-6000", "cpu")  # of `hlo.cost.DEVICES`
+
 
 def bytes_of(text: str) -> float:
   """`60GB`, `1.5e9`, `512MiB`."""
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
   )
   parser.add_argument(
     "--device",
-    help="a100, h100, h200, b200, gb200, cpu, or a JSON file (default: cpu for modules of XLA's CPU back end, else h100)",
+    help=f"{', '.join(DEVICES)}, or a JSON file (default: cpu for modules of XLA's CPU back end, else h100)",
   )
   parser.add_argument("--devices", type=count, metavar="N", help="how many run it, if more than it was made for")
   parser.add_argument("--profile", metavar="DIR", help="a JAX profile whose times are used where it has any")
@@ -56,6 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     "--async-compute", type=count, default=2, metavar="N", help="asynchronous computations (%(default)s)"
   )
   parser.add_argument("--copies", type=count, default=2, metavar="N", help="host copies, each way (%(default)s)")
+  parser.add_argument(
+    "--starts", choices=("asap", "alap"), default="", help="start transfers as soon, or as late, as they stay hidden"
+  )
   parser.add_argument("--jitter", type=float, default=0.0, help="relative spread of simulated devices' speeds")
   parser.add_argument(
     "--explain", metavar="NAME", action="append", default=[], help="say why an instruction was placed where it is"

@@ -86,9 +86,11 @@ class _Extension:
       self.moved[start] = START_EARLIER
 
   def delay(self, start: int) -> None:
-    """Moves the start down, as long as the nodes left between start and done still hide the transfer as well as before."""
+    """Moves the done down as far as it goes, then the start, as long as the nodes left between them hide the transfer as well as before."""
     p = self.p
     done = p.pair[start]
+    while p.group[done] < 0 and self._pass(done, 1, p.succs[done]):
+      self.moved[done] = DONE_LATER
     between = self.order[self.place[start] + 1 : self.place[done]]
     overlap = sum(p.cost[v] for v in between if p.role[v] == COMPUTE)
     needed = min(overlap, p.cost[start])
