@@ -9,7 +9,9 @@ from tilewright.pallas.lowering import contractions as _contractions
 from tilewright.pallas.lowering import copies as _copies
 from tilewright.pallas.lowering import effects as _effects
 from tilewright.pallas.lowering import expansions as _expansions
+from tilewright.pallas.lowering import fourier as _fourier
 from tilewright.pallas.lowering import gather as _gather
+from tilewright.pallas.lowering import linear_algebra as _linear_algebra
 from tilewright.pallas.lowering import memory as _memory
 from tilewright.pallas.lowering import random as _random
 from tilewright.pallas.lowering import sort as _sort
