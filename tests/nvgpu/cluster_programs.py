@@ -150,6 +150,85 @@ def multiplied_from_there(a: Any, b: Any) -> Any:
   return kernel(body, S((*a.shape[:2], 64, 64), F32), tile, tile, plgpu.Barrier(), along_c(), grid=a.shape[0])(a, b)
 
 
+def along_one_axis(x: Any) -> Any:
+  """Of 2 x 2 CTAs, those of a column meet at one of two barriers, and those of a row at a third."""
+
+  def body(x_ref: Any, o_ref: Any, own: Any, columns: Any, row: Any) -> None:
+    g, i, j = (lax.axis_index(name) for name in ("g", "i", "j"))
+    own[...] = x_ref[g, i, j]
+    meet(columns.at[1])
+    above = plgpu.cluster_ref(own, {"i": 1 - i})[...]
+    meet(columns.at[0])
+    own[...] = own[...] + 10 * above
+    meet(row)
+    o_ref[g, i, j] = own[...] + plgpu.cluster_ref(own, {"j": 1 - j})[...]
+
+  return plgpu.kernel(
+    body,
+    out_type=S(x.shape, x.dtype),
+    scratch_types=[
+      plgpu.SMEM(x.shape[3:], x.dtype),
+      plgpu.ClusterBarrier(collective_axes=("i",), num_barriers=2),
+      plgpu.ClusterBarrier(collective_axes=("j",)),
+    ],
+    grid=x.shape[:1],
+    grid_names=("g",),
+    cluster=(2, 2),
+    cluster_names=("i", "j"),
+  )(x)
+
+
+def plus_neighbours(x: np.ndarray) -> np.ndarray:
+  x = x + 10 * x[:, ::-1]
+  return x + x[:, :, ::-1]
+
+
+def each_from_all(x: Any) -> Any:
+  """A loop over the other CTAs, by two warpgroups that arrive both."""
+  size = x.shape[1]
+
+  def body(x_ref: Any, o_ref: Any, own: Any, all_of_them: Any) -> None:
+    g, c, wg = (lax.axis_index(name) for name in ("g", "c", "wg"))
+    own[wg] = x_ref[g, c, wg]
+    meet(all_of_them)
+
+    def step(n: Any, total: Any) -> Any:
+      there = plgpu.cluster_ref(own, {"c": lax.rem(c + n, size)})
+      return total + there[1 - wg] * (n + 1).astype(F32)
+
+    o_ref[g, c, wg] = lax.fori_loop(0, size, step, jnp.zeros(x.shape[3:], F32))
+
+  memory = plgpu.SMEM(x.shape[2:], x.dtype)
+  both = along_c(num_arrivals=2)
+  threads = {"num_threads": 2, "thread_name": "wg"}
+  return kernel(body, S(x.shape, x.dtype), memory, both, size=size, grid=x.shape[0], **threads)(x)
+
+
+def weighted(x: np.ndarray) -> np.ndarray:
+  return sum((n + 1) * np.roll(x[:, :, ::-1], -n, 1) for n in range(x.shape[1]))
+
+
+def scoped_in_a_loop(x: Any) -> Any:
+  """Memory and barriers of a scope that is entered three times; a copy to the other CTA arrives at its barrier."""
+
+  def body(x_ref: Any, o_ref: Any) -> None:
+    g, c = lax.axis_index("g"), lax.axis_index("c")
+
+    def scope(own: Any, arrived: Any, both: Any) -> None:
+      meet(both)
+      there = {"c": 1 - c}
+      plgpu.copy_gmem_to_smem(x_ref.at[g, c], plgpu.cluster_ref(own, there), plgpu.cluster_ref(arrived, there))
+      plgpu.barrier_wait(arrived)
+      o_ref[g, c] = o_ref[g, c] + own[...]
+      meet(both)
+
+    o_ref[g, c] = jnp.zeros(x.shape[2:], x.dtype)
+    memory = plgpu.SMEM(x.shape[2:], x.dtype), plgpu.Barrier(), along_c()
+    lax.fori_loop(0, 3, lambda n, _: pl.run_scoped(scope, *memory), None)
+
+  return kernel(body, S(x.shape, x.dtype))(x)
+
+
 # --- copies that CTAs make together ------------------------------------------------------------------------------
 
 
@@ -282,6 +361,7 @@ def with_edge(x: np.ndarray) -> np.ndarray:
 
 
 _x, _four = integers(3, 2, 64), integers(2, 4, 8, 64)
+_square, _pairs = integers(2, 2, 2, 64), integers(1, 4, 2, 64)
 _tiles = integers(3, 2, 64, 64, dtype=BF16)
 _left, _right = integers(3, 2, 64, 64, dtype=BF16), integers(3, 2, 64, 64, dtype=BF16, seed=1)
 _a, _b = integers(256, 192, dtype=BF16), integers(192, 256, dtype=BF16, seed=1)
@@ -300,6 +380,9 @@ CASES: dict[str, Case] = {
     functools.partial(stored_there, atomic="max"), (100 + _x.astype(np.int32),), np.maximum(100 + _x[:, ::-1], 100)
   ),
   "counted by the first": Case(counted_by_the_first, (_four,), _four.sum(1)),
+  "along one axis": Case(along_one_axis, (_square,), plus_neighbours(_square)),
+  "each from all": Case(each_from_all, (_pairs,), weighted(_pairs)),
+  "scoped in a loop": Case(scoped_in_a_loop, (_x,), 3 * _x[:, ::-1]),
   "multiplied from there": Case(multiplied_from_there, (_left, _right), products(_left[:, ::-1], _right)),
   "summed together": Case(summed_together, (_rows,), powers(_rows)),
   "pipelined": Case(pipelined, (_a, _b), products(_a, _b)),

@@ -129,7 +129,9 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
         f"{ctx.where}: run_scoped allocates {v.aval} in HBM, which a TPU cannot do. Pass an operand or a scratch buffer in "
         "HBM, or set InterpretParams(allow_hbm_allocation_in_run_scoped=True)."
       )
-    together = (visit, *sorted(own.items(), key=str)) if collective_axes else ctx.core.warp
+    # Another CTA of a cluster may have begun the next execution, and arrive at a barrier of that.
+    alone = (ctx.core.warp, visit) if _has_clusters(ctx) else ctx.core.warp
+    together = (visit, *sorted(own.items(), key=str)) if collective_axes else alone
     place = ("scoped", ctx.eqn, i, together)
     label = f"scoped memory {i} of {ctx.where}"
     refs.append(ctx.allocate(place, v.aval, label, shared=bool(collective_axes) or in_hbm))
@@ -141,6 +143,10 @@ def _(ctx: Context, *consts: Any, jaxpr: Any, collective_axes: Any) -> list[Any]
     elif collective_axes:
       ctx.core.world.leave(ref.address, math.prod(sizes.get(axis, 1) for axis in collective_axes))
   return out
+
+
+def _has_clusters(ctx: Context) -> bool:
+  return any(math.prod(getattr(mesh, "cluster", ())) > 1 for mesh in ctx.kernel.mesh or ())
 
 
 @register(scoped.get_global_p)
