@@ -16,7 +16,7 @@ from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.ops import peers
 from tilewright.target.nvgpu.emit.pipeline import sequential_grid
-from tilewright.target.nvgpu.emit.units import l2
+from tilewright.target.nvgpu.emit.units import l2, threads
 from tilewright.target.nvgpu.passes import l2_hints
 
 
@@ -78,7 +78,7 @@ class Points(_Grid):
     for piece in self.frame.lowered.ahead:
       running = b.mul(l2.num_processors(b), I32(self.frame.lowered.resident))
       later = b.add(number, b.zext(b.lshr(b.mul(running, I32(piece.quarters)), I32(2)), I64))
-      first = b.icmp_unsigned("==", code.thread, I32(0))
+      first = threads.is_first(b, code.thread)
       exists = b.icmp_unsigned("<", later, i64(l2_hints.num_instances(self.frame.kernel)))
       is_new = b.icmp_unsigned("==", b.urem(later, i64(piece.period)), i64(0))
       with if_then(b, b.and_(b.and_(first, exists), is_new)), code.scope():

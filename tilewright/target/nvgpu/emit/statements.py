@@ -15,7 +15,7 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.by_hand import async_copies, warpgroup_barriers, warpgroup_semaphores
 from tilewright.target.nvgpu.emit.code import MOVES, BlockCode
-from tilewright.target.nvgpu.emit.dot import shared_dot, wgmma_dot, wgmma_operands
+from tilewright.target.nvgpu.emit.dot import ways, wgmma_dot, wgmma_operands
 from tilewright.target.nvgpu.emit.ops import effects, gather_scatter, reductions
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
 from tilewright.target.nvgpu.emit.units import cluster
@@ -90,7 +90,7 @@ def _bitcast_ref(code: BlockCode, op: Op) -> None:
 def _store(code: BlockCode, op: Op) -> None:
   ref, value = op.operands[:2]
   view = views.view_of(code.accessed(op))
-  if shared_dot.accumulates(code, value, view):
+  if ways.accumulates(code, value, view):
     return
   if _is_seen_by_others(code, view) and (found := written_where(code, op, view)) is not None:
     write = lambda index, new, chosen: views.store_where(code.b, view, index, new, chosen)
@@ -187,15 +187,11 @@ def poison(code: BlockCode, memory: View, shape: Any) -> None:
 # --- values that need a buffer -----------------------------------------------------------------------------------
 
 
-def _fill_part(code: BlockCode, memory: View, part: Value, starts: list[Any], steps: list[int] | None = None) -> None:
+def _fill_part(code: BlockCode, memory: View, part: Value, starts: list[Any]) -> None:
   """Write a tile into a larger buffer from given starts on."""
-  steps = steps or [1] * len(starts)
 
   def each(index: list[Index], lanes: int) -> None:
-    place = [
-      shifted(code.b, Index(mul(code.b, i.base, step), i.step * step, i.align), start)
-      for i, start, step in zip(index, starts, steps)
-    ]
+    place = [shifted(code.b, i, start) for i, start in zip(index, starts)]
     code.store(memory, place, code.value_at(part, index, lanes))
 
   code.nest(part.tile.shape, each, reads=[part], writes=memory)
@@ -262,7 +258,7 @@ STATEMENTS: dict[str, Callable[[BlockCode, Op], None]] = {
   "reduce": reductions.reduce,
   "arg_reduce": reductions.arg_reduce,
   "cumulative": reductions.cumulative,
-  "dot": shared_dot.dot,
+  "dot": ways.dot,
   MMA: wgmma_dot.start,
   MMA_WAIT: wgmma_dot.wait,
   COPY_ASYNC: _copy_async,

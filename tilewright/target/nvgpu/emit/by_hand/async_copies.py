@@ -26,7 +26,7 @@ from tilewright.target.nvgpu.emit.by_hand.warpgroup_barriers import (
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.distribution import distribute
 from tilewright.target.nvgpu.emit.register_tiles import RegisterRef
-from tilewright.target.nvgpu.emit.units import cp_async, mbarrier, shared_memory, tma
+from tilewright.target.nvgpu.emit.units import cp_async, mbarrier, shared_memory, threads, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.ir.ops import barrier_of
 from tilewright.target.nvgpu.passes.cooperation import is_elsewhere
@@ -79,7 +79,7 @@ def _by_tma(code: BlockCode, op: Op, loaded: tma_copies.Loaded) -> bool:
     _multicast(code, boxes, source, target, address, along)
   else:
     pointer = code.tensor_map(boxes.tensor_map)
-    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+    with if_then(b, threads.is_first(b, code.thread)):
       mbarrier.expect_more(b, address, boxes.nbytes)
       tma_copies.issue_copy(b, boxes, pointer, source, target, address, code.arch.has_own_copies)
   arrive_by_warps(code, address)
@@ -99,7 +99,7 @@ def _multicast(
   pointer = code.tensor_map(part.boxes.tensor_map)
   first, number = first_along(code, along)
   everyone = b.shl(I32(sum(1 << rank for rank in ranks)), first)
-  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+  with if_then(b, threads.is_first(b, code.thread)):
     mbarrier.expect_more(b, address, boxes.nbytes)
     with if_then(b, b.icmp_unsigned("<", number, I32(part.count))):
       tma_copies.issue_part(b, part, number, pointer, source, target, address, everyone)
@@ -168,7 +168,7 @@ def store_async(code: BlockCode, op: Op) -> bool:
   b, pointer = code.b, code.tensor_map(boxes.tensor_map)
   tma.fence_writes(b)
   code.barrier()
-  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+  with if_then(b, threads.is_first(b, code.thread)):
     tma_copies.take(b, boxes, pointer, array, source)
   code.has_stores, code.ways[op] = True, TMA
   return True
@@ -177,13 +177,13 @@ def store_async(code: BlockCode, op: Op) -> bool:
 def copy_commit(code: BlockCode, op: Op) -> None:
   b = code.b
   if code.tensor_map is not None:
-    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+    with if_then(b, threads.is_first(b, code.thread)):
       tma.commit_stores(b)
 
 
 def copy_wait(code: BlockCode, op: Op) -> None:
   b = code.b
   if code.tensor_map is not None:
-    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+    with if_then(b, threads.is_first(b, code.thread)):
       tma.wait_groups(b, op.attrs["pending"], read_only=op.attrs["read_only"])
     code.barrier()

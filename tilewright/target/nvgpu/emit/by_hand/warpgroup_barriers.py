@@ -93,7 +93,7 @@ def at(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace) -> Barriers:
 def _initialize(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool = False) -> None:
   """One thread initialises the barriers, and all threads reset their parities. Afterwards a fence and a barrier of all threads are needed;
   with `again`, a barrier before it too."""
-  is_one = b.icmp_unsigned("==", code.thread, I32(0))
+  is_one = threads.is_first(b, code.thread)
   if own.is_for_all:
     is_one = b.and_(is_one, b.icmp_unsigned("==", code.group, I32(0)))
   with if_then(b, is_one):
@@ -110,7 +110,7 @@ def _initialize(code: BlockCode, b: ir.IRBuilder, own: Barriers, *, again: bool 
 def _fence_initialized(code: BlockCode) -> None:
   """Initialising threads make the barriers visible to TMA: one fence for all of them, as it takes a microsecond."""
   if code.arch.has_tma:
-    with if_then(code.b, code.b.icmp_unsigned("==", code.thread, I32(0))):
+    with if_then(code.b, threads.is_first(code.b, code.thread)):
       mbarrier.fence_init(code.b)
 
 
@@ -222,7 +222,7 @@ def _arrive_in_cluster(code: BlockCode, address: ir.Value, ranks: Sequence[ir.Va
   b = code.b
   assert code.cooperation is not None
   threads.warp_barrier(b)
-  with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(threads.WARP)), I32(0))):
+  with if_then(b, threads.is_first(b, code.thread, threads.WARP)):
     for rank in ranks:
       cluster.arrive(b, address, rank, threads.WARP, hands_over=code.cooperation.hands_over)
 
@@ -250,7 +250,7 @@ def arrive_by_warps(code: BlockCode, barrier: ir.Value) -> None:
   """One thread of each warp arrives for the whole warp, after a warp barrier."""
   b = code.b
   threads.warp_barrier(b)
-  with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(threads.WARP)), I32(0))):
+  with if_then(b, threads.is_first(b, code.thread, threads.WARP)):
     mbarrier.arrive_for(b, barrier, threads.WARP)
 
 

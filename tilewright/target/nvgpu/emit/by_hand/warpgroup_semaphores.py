@@ -18,18 +18,17 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.llvm.loops import Index, if_then
+from tilewright.target.llvm.loops import if_then
 from tilewright.target.llvm.types import I32
-from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.ops import atomics, effects
 from tilewright.target.nvgpu.emit.ops.told import told_by_first
-from tilewright.target.nvgpu.emit.units import mbarrier, system_scope, tma
+from tilewright.target.nvgpu.emit.units import mbarrier, system_scope, threads, tma
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.passes.memory import RefPlace
-from tilewright.tile.ir import Op, Value
+from tilewright.tile.ir import Op
 from tilewright.tile.types import SemaphoreArrayType
 
 SYNCHRONISING = frozenset({"signal", "wait", "read_semaphore"})  # ops between which others may write
@@ -49,7 +48,7 @@ class SharedSemaphores(View):
     b = code.b
     if self.of_grid:
       return
-    with if_then(b, b.and_(_is_first(code), b.icmp_unsigned("==", code.group, I32(0)))):
+    with if_then(b, b.and_(threads.is_first(b, code.thread), b.icmp_unsigned("==", code.group, I32(0)))):
       for number in range(self.count):
         b.store(I32(0), b.gep(self.pointer, [I32(number)], source_etype=I32), align=4)
 
@@ -68,42 +67,23 @@ def at(code: BlockCode, kind: SemaphoreArrayType, own: RefPlace) -> SharedSemaph
   return found
 
 
-def _is_first(code: BlockCode) -> ir.Value:
-  return code.b.icmp_unsigned("==", code.thread, I32(0))
-
-
-def _place(code: BlockCode, memory: View, index: list[Value]) -> ir.Value:
-  return views.address(code.b, memory, [Index(code.scalar_index(i)) for i in index], 1)[0]
-
-
-def _amount(code: BlockCode, v: Value) -> ir.Value:
-  value = code.scalar(v)
-  return value if value.type == I32 else code.b.trunc(code.scalar_index(v), I32)
-
-
 def _signal(code: BlockCode, op: Op) -> None:
-  semaphore, amount, *index = op.operands
-  memory = code.memory_of(semaphore)
-  if not isinstance(memory, SharedSemaphores):
-    effects.STATEMENTS["signal"](code, op)
+  if (found := effects.shared_counter(code, op, SharedSemaphores)) is None:
     return
-  b, place, value = code.b, _place(code, memory, index), _amount(code, amount)
+  b, (memory, place, (value,)) = code.b, found
   if code.arch.has_tma:
     tma.fence_writes(b)  # others may let tensor cores or TMA read what these threads wrote
   code.barrier()
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     if memory.of_grid:  # LLVM leaves the ordering of atomic updates out
       atomics.fence(b)
     b.atomic_rmw("add", place, value, "release")
 
 
 def _wait(code: BlockCode, op: Op) -> None:
-  semaphore, amount, *index = op.operands
-  memory = code.memory_of(semaphore)
-  if not isinstance(memory, SharedSemaphores):
-    effects.STATEMENTS["wait"](code, op)
+  if (found := effects.shared_counter(code, op, SharedSemaphores)) is None:
     return
-  b, place, needed = code.b, _place(code, memory, index), _amount(code, amount)
+  b, (memory, place, (needed,)) = code.b, found
 
   def poll() -> ir.Value:
     verdict = _poll(code, place, needed, is_taken=op.attrs["decrement"])
@@ -153,8 +133,7 @@ def _poll(code: BlockCode, place: ir.Value, needed: ir.Value, *, is_taken: bool)
 
 def _read(code: BlockCode, op: Op) -> None:
   """What a semaphore holds. Of a barrier, all arrivals of a phase if the one that this warpgroup waits for next has ended, else none."""
-  semaphore, *index = op.operands
-  own = code.env[semaphore]
+  own = code.env[op.operands[0]]
   if isinstance(own, warpgroup_barriers.Barriers):
     code.env[op.results[0]] = _test(code, op, own)
     return
@@ -165,11 +144,9 @@ def _read(code: BlockCode, op: Op) -> None:
     raise errors.UnsupportedFeatureError(
       f"{where} that prints, copies are done where they stand. Use plgpu.barrier_wait, or leave the print out."
     )
-  memory = code.memory_of(semaphore)
-  if not isinstance(memory, SharedSemaphores):
-    effects.STATEMENTS["read_semaphore"](code, op)
+  if (found := effects.shared_counter(code, op, SharedSemaphores)) is None:
     return
-  place = _place(code, memory, index)
+  place = found[1]
   code.env[op.results[0]] = told_by_first(code, lambda: code.b.load_atomic(place, "acquire", 4, typ=I32))
   code.forget_accesses()
 

@@ -10,7 +10,7 @@ values of what is printed, and the number of the first check that failed with th
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -18,14 +18,17 @@ from llvmlite import ir
 from tilewright.target.llvm import semaphores
 from tilewright.target.llvm.loops import Index, for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64
+from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.ops.told import told_by_first
-from tilewright.target.nvgpu.emit.units import system_scope
+from tilewright.target.nvgpu.emit.units import system_scope, threads
 from tilewright.target.nvgpu.emit.views import View
 from tilewright.target.nvgpu.host import device_log
 from tilewright.target.nvgpu.host.device_log import Report
 from tilewright.tile.ir import Op
 from tilewright.tile.types import dense_strides
+
+SharedCounters = TypeVar("SharedCounters", bound=View)
 
 _UNROLLED = 64  # semaphores that are set to zero one by one
 _NAP = 1_000_000  # nanoseconds that one instruction may sleep at most
@@ -44,10 +47,6 @@ class Log:
     return b.gep(self.pointer, [i64(4 * number)], source_etype=I8)
 
 
-def _is_first(code: BlockCode) -> ir.Value:
-  return code.b.icmp_unsigned("==", code.thread, I32(0))
-
-
 # --- failing -----------------------------------------------------------------------------------------------------
 
 
@@ -60,7 +59,7 @@ def fail_unless(
   """
   b, log = code.b, code.error
   with if_then(b, b.not_(condition), ends=True):
-    with if_then(b, _is_first(code)):
+    with if_then(b, threads.is_first(b, code.thread)):
       failed = log.word(b, device_log.FAILED)
       before = b.cmpxchg(failed, I32(0), I32(1), "monotonic", "monotonic")
       with if_then(b, b.extract_value(before, 1)):
@@ -85,6 +84,21 @@ def counters(code: BlockCode, shape: tuple[int, ...]) -> View:
   memory = View(pointer, dense_strides(shape), np.dtype(np.int32), object())
   clear(code, memory, count)
   return memory
+
+
+def shared_counter(
+  code: BlockCode, op: Op, kind: type[SharedCounters]
+) -> tuple[SharedCounters, ir.Value, list[ir.Value]] | None:
+  """The memory of a semaphore of a kind, the pointer to its counter, and the amount that an op has; else the op is carried out as for
+  semaphores that each thread counts for itself."""
+  memory, rest = code.memory_of(op.operands[0]), op.operands[1:]
+  if not isinstance(memory, kind):
+    STATEMENTS[op.name](code, op)
+    return None
+  amount, index = ([], rest) if op.name == "read_semaphore" else (rest[:1], rest[1:])
+  pointer = views.address(code.b, memory, [Index(code.scalar_index(i)) for i in index])[0]
+  values = [(code.scalar(v), v) for v in amount]
+  return memory, pointer, [own if own.type == I32 else code.b.trunc(code.scalar_index(v), I32) for own, v in values]
 
 
 def clear(code: BlockCode, memory: View, count: int) -> None:
@@ -112,7 +126,7 @@ def _print(code: BlockCode, op: Op) -> None:
   fits = b.icmp_unsigned("<=", b.add(used, i64(total)), i64(device_log.RECORDS_BYTES))
   place = b.gep(log.pointer, [b.add(used, i64(device_log.HEADER_BYTES))], source_etype=I8)
   with if_then(b, fits), code.scope():
-    with if_then(b, _is_first(code)):
+    with if_then(b, threads.is_first(b, code.thread)):
       b.store(I32(site), place, align=4)
     offset = device_log.ALIGNED
     for v, value in zip(op.operands, values):
@@ -122,13 +136,13 @@ def _print(code: BlockCode, op: Op) -> None:
       if isinstance(value, View):
         _copy(code, v.tile.shape, value, target)
       else:
-        with if_then(b, _is_first(code)):
+        with if_then(b, threads.is_first(b, code.thread)):
           code.store(target, [], value)
   if code.groups > 1:
     return
   b.store(b.select(fits, b.add(used, i64(total)), used), log.used)
   b.store(b.add(b.load(log.dropped, typ=I64), b.zext(b.not_(fits), I64)), log.dropped)
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     for number, slot in ((device_log.USED, log.used), (device_log.DROPPED, log.dropped)):
       b.store(b.trunc(b.load(slot, typ=I64), I32), log.word(b, number), align=4)
 

@@ -21,7 +21,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.loops import for_range, i64, if_then
 from tilewright.target.llvm.types import I8, I32, I64, PTR
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
@@ -175,7 +175,7 @@ def enter(code: PeerCode) -> None:
     )
   )
   _reset_verdict(code)
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     flag = system.load_acquire(b, b.add(peers.heap, i64(symmetric.BROKEN)))
     with if_then(b, b.icmp_unsigned("!=", flag, i64(0))):
       _judge(code, broken)
@@ -230,7 +230,7 @@ def leave(code: PeerCode) -> None:
     with if_then(b, b.icmp_unsigned("==", last, peers.epoch)):
       _judge(code, failed, device)
   threads.barrier(b)
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     b.store(peers.epoch, b.inttoptr(peers.own(b, symmetric.COUNT), PTR), align=8)
     _log_verdict(code)
 
@@ -300,13 +300,9 @@ def _escaped(text: str) -> str:
   return text.replace("{", "{{").replace("}", "}}")
 
 
-def _is_first(code: PeerCode) -> ir.Value:
-  return code.b.icmp_unsigned("==", code.thread, I32(0))
-
-
 def _reset_verdict(code: PeerCode) -> None:
   b = code.b
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     for word in range(symmetric.VERDICT_WORDS):
       b.store(I32(0), b.gep(code.peers.verdict.pointer, [i64(word)], source_etype=I32), align=4)
   threads.barrier(b)
@@ -342,7 +338,7 @@ def _unless_judged(code: PeerCode, *, is_last: bool = False) -> None:
   verdict = b.load(peers.verdict.pointer, typ=I32, align=4)
   threads.barrier(b)  # before there may be another
   with if_then(b, b.icmp_unsigned("!=", verdict, I32(0)), ends=True):
-    with if_then(b, _is_first(code)):
+    with if_then(b, threads.is_first(b, code.thread)):
       _log_verdict(code)
     if is_last:
       with for_range(b, b.zext(code.thread, I64), peers.word(b, symmetric.NUM_SLOTS), code.num_threads) as slot:
@@ -387,36 +383,26 @@ def _check_is_in_heap(code: PeerCode, ref: Value, op: Op) -> None:
     )
 
 
-def _place(code: PeerCode, memory: View, index: list[Value]) -> ir.Value:
-  pointer, _ = views.pointer_to(code.b, memory, [Index(code.scalar_index(i)) for i in index])
-  return code.b.ptrtoint(pointer, I64)
-
-
-def _amount(code: PeerCode, v: Value) -> ir.Value:
-  value = code.scalar(v)
-  return value if value.type == I32 else code.b.trunc(code.scalar_index(v), I32)
+def _counter(code: PeerCode, op: Op) -> tuple[ir.Value, list[ir.Value]] | None:
+  """The address of a semaphore that other devices signal, and the amount that an op has."""
+  found = effects.shared_counter(code, op, SystemSemaphores)
+  return None if found is None else (code.b.ptrtoint(found[1], I64), found[2])
 
 
 def _signal(code: PeerCode, op: Op) -> None:
-  semaphore, amount, *index = op.operands
-  memory = code.memory_of(semaphore)
-  if not isinstance(memory, SystemSemaphores):
-    effects.STATEMENTS["signal"](code, op)
+  if (found := _counter(code, op)) is None:
     return
-  b, place, value = code.b, _place(code, memory, index), _amount(code, amount)
+  b, (place, (value,)) = code.b, found
   code.barrier()
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     system.fence(b)
     system.add_release(b, place, value)
 
 
 def _wait(code: PeerCode, op: Op) -> None:
-  semaphore, amount, *index = op.operands
-  memory = code.memory_of(semaphore)
-  if not isinstance(memory, SystemSemaphores):
-    effects.STATEMENTS["wait"](code, op)
+  if (found := _counter(code, op)) is None:
     return
-  b, place, needed = code.b, _place(code, memory, index), _amount(code, amount)
+  b, (place, (needed,)) = code.b, found
   late = _message(
     code,
     f"DeadlockError: Device {{4}} waited for {{3}} ms at {_escaped(op.loc or '?')}, in {code.peers.title}, for a semaphore with {{0}} "
@@ -428,7 +414,7 @@ def _wait(code: PeerCode, op: Op) -> None:
 
   code.barrier()
   _reset_verdict(code)
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     _poll(code, lambda: b.icmp_signed(">=", system.load_acquire(b, place, I32), needed), give_up)
     if op.attrs["decrement"]:
       system.add_relaxed(b, place, b.neg(needed))
@@ -442,14 +428,11 @@ def _all_see(code: PeerCode) -> None:
 
 
 def _read(code: PeerCode, op: Op) -> None:
-  semaphore, *index = op.operands
-  memory = code.memory_of(semaphore)
-  if not isinstance(memory, SystemSemaphores):
-    effects.STATEMENTS["read_semaphore"](code, op)
+  if (found := _counter(code, op)) is None:
     return
-  b, place, told = code.b, _place(code, memory, index), code.peers.verdict.pointer
+  b, (place, _), told = code.b, found, code.peers.verdict.pointer
   code.barrier()
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     b.store(system.load_acquire(b, place, I32), told, align=4)
   threads.barrier(b)
   code.env[op.results[0]] = b.load(told, typ=I32, align=4)
@@ -467,7 +450,7 @@ def _lock_device(code: PeerCode, op: Op) -> None:
   )
   code.barrier()
   _reset_verdict(code)
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     taken = lambda: b.icmp_unsigned("==", system.swap_acquire(b, place, I32(0), I32(1)), I32(0))
     _poll(code, taken, lambda: _judge(code, late))
   _all_see(code)
@@ -477,7 +460,7 @@ def _unlock_device(code: PeerCode, op: Op) -> None:
   b = code.b
   place = b.add(b.add(code.peers.heap, _distance(code, op.operands[0], op.attrs["where"])), i64(symmetric.LOCK))
   code.barrier()
-  with if_then(b, _is_first(code)):
+  with if_then(b, threads.is_first(b, code.thread)):
     system.fence(b)
     system.store_release(b, place, I32(0))
 

@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm.loops import Index, if_then
 from tilewright.target.llvm.types import I32
+from tilewright.target.nvgpu.emit.units import threads
 
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.emit.code import BlockCode
@@ -20,7 +21,7 @@ def told_by_first(code: BlockCode, find: Callable[[], ir.Value]) -> ir.Value:
   b = code.b
   place = code.allocate((1,), np.int32)
   code.barrier()  # what it told before has been read, and what threads did before is done
-  with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))):
+  with if_then(b, threads.is_first(b, code.thread)):
     b.store(find(), place.pointer, align=4)
   code.barrier()
   return code.load(place, [Index(I32(0))], 1)

@@ -88,7 +88,7 @@ class FragmentCode(BlockCode):
     tma.fence_writes(b)
     group = b.udiv(self.thread, I32(GROUP))
     threads.barrier_of_group(b, group)
-    with if_then(b, b.icmp_unsigned("==", b.urem(self.thread, I32(GROUP)), I32(0))):
+    with if_then(b, threads.is_first(b, self.thread, GROUP)):
       places = [b.trunc(i64(start), I32) for start in output.starts()]
       row = output.tensor_map.row
       places[row] = b.add(places[row], b.mul(group, I32(ROWS)))

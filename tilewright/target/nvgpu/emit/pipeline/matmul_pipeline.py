@@ -262,7 +262,7 @@ def _emit_boxed_warps(frame: Frame, parallel: tuple[int, ...], plan: BoxedWarpPl
   frame.begin(code)
   stages = ring_barriers.Stages(b, plan, frame.shared)
   code.steps_ahead = max(1, plan.stages // plan.slices)
-  stages.init(b.icmp_unsigned("==", code.thread, I32(0)))
+  stages.init(threads.is_first(b, code.thread))
   threads.barrier(b)
   _grouped(frame, parallel)
 
@@ -296,7 +296,7 @@ def _emit_warpgroups(frame: Frame, parallel: tuple[int, ...], plan: WarpgroupPla
   stages = ring_barriers.Stages(b, plan, frame.shared)
   code.room = b.inttoptr(stages.start, shared_memory.POINTER)
   code.steps_ahead = max(1, plan.stages // plan.slices)
-  is_first = b.icmp_unsigned("==", thread, I32(0))
+  is_first = threads.is_first(b, thread)
   if isinstance(plan, RegisterPlan):
     scaled_matmul.init(stages, is_first)
   stages.init(is_first)
@@ -317,7 +317,7 @@ def _emit_warpgroups(frame: Frame, parallel: tuple[int, ...], plan: WarpgroupPla
   elif None in plan.maps:
     _compute_operands(frame, plan, stages)
   else:
-    only_one = if_then(b, b.icmp_unsigned("==", thread, I32(0)))
+    only_one = if_then(b, threads.is_first(b, thread))
     with only_one, code.scope(), for_range(b, 0, c.num_steps) as step, code.scope():
       number = b.trunc(step, I32)
       with code.span("wait", "an empty stage"):
@@ -391,7 +391,7 @@ def _compute_operands(frame: Frame, plan: WarpgroupPlan, stages: ring_barriers.S
   """The code of the warps that compute operands: fetch blocks a few steps ahead, and write the operands of one slice after the other."""
   b, c, producers, count = frame.b, plan.contraction, plan.producers, plan.block_stages
   code = frame.code(producers, BlockCode)
-  is_first = b.icmp_unsigned("==", code.thread, I32(0))
+  is_first = threads.is_first(b, code.thread)
 
   def place(step: ir.Value) -> ir.Value:
     """Bytes from the start of shared memory to the blocks of a step."""

@@ -42,7 +42,7 @@ class Products:
     self.stage_loads, self.read = StageUses(code.b, plan.stages, plan.ahead), StageUses(code.b, plan.stages)
 
   def _is_first(self) -> ir.Value:
-    return self.code.b.icmp_unsigned("==", self.code.thread, I32(0))
+    return threads.is_first(self.code.b, self.code.thread)
 
   def add(self, step: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
     """The accumulators of a lane, with the product of a step added."""
@@ -72,7 +72,7 @@ class Products:
     with code.span("compute", "mma.sync", plan.contraction.dot.loc):
       values = mma_sync.step(b, kind, plan.distribution, code.thread, plan.depth, values, (own[0], own[1]), k_is_last)
     threads.warp_barrier(b)  # all lanes have read it
-    with if_then(b, b.icmp_unsigned("==", b.urem(code.thread, I32(WARP)), I32(0))):
+    with if_then(b, threads.is_first(b, code.thread, WARP)):
       mbarrier.arrive(b, self.stages.empty(turn.stage))
     return values
 

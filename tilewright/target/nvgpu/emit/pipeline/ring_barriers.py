@@ -63,7 +63,7 @@ class Stages:
     stage = self.turn(number).stage
     tma.fence_writes(self.b)
     threads.warp_barrier(self.b)
-    with if_then(self.b, self.b.icmp_unsigned("==", self.b.urem(thread, I32(WARP)), I32(0))):
+    with if_then(self.b, threads.is_first(self.b, thread, WARP)):
       mbarrier.arrive(self.b, self.full(stage))
 
   def wait(self, number: Number) -> None:

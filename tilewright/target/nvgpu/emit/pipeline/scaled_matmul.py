@@ -116,7 +116,7 @@ class Ring:
   def fetch(self, frame: Frame, code: BlockCode, turn: StageUse, step: ir.Value) -> None:
     """Issue the copies of a step's blocks, at the current indices, as a warpgroup: TMA copies by one thread, the others by all."""
     b, barrier = self.b, self.barrier(turn)
-    with if_then(b, b.icmp_unsigned("==", code.thread, I32(0))), code.scope():
+    with if_then(b, threads.is_first(b, code.thread)), code.scope():
       self._issue_copies(frame, code, turn, step)
     if self.sources.padded:
       mbarrier.wait(b, self.free(turn), b.xor(turn.parity, I32(1)))

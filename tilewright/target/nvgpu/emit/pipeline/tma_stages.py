@@ -17,7 +17,7 @@ from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
 from tilewright.target.nvgpu.emit.pipeline import ring
-from tilewright.target.nvgpu.emit.units import mbarrier, shared_memory, tma
+from tilewright.target.nvgpu.emit.units import mbarrier, shared_memory, threads, tma
 from tilewright.target.nvgpu.emit.units.tma import TensorMap
 from tilewright.target.nvgpu.passes.staged_blocks import StagedBlock
 
@@ -46,7 +46,7 @@ class StageLoads:
 
   def _one_thread(self) -> Any:
     b = self.code.b
-    return if_then(b, b.icmp_unsigned("==", self.code.thread, I32(0)))
+    return if_then(b, threads.is_first(b, self.code.thread))
 
   def _turn(self, step: ir.Value) -> tuple[ir.Value, ir.Value]:
     """The barrier of a step, and the parity of its phase."""

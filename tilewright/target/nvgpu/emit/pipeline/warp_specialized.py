@@ -14,7 +14,7 @@ from tilewright.target.llvm.loops import if_then
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.pipeline.ring import StageUse
 from tilewright.target.nvgpu.emit.pipeline.ring_barriers import Number, Stages
-from tilewright.target.nvgpu.emit.units import cluster, mbarrier, tma, wgmma
+from tilewright.target.nvgpu.emit.units import cluster, mbarrier, threads, tma, wgmma
 from tilewright.target.nvgpu.emit.units.threads import GROUP
 from tilewright.target.nvgpu.emit.units.wgmma import ROWS
 
@@ -49,7 +49,7 @@ def consume(
 def release_stage(code: Any, stages: Stages, number: Number, rank: ir.Value | None = None) -> None:
   """Release a stage that the calling warpgroup has multiplied, to all CTAs of a cluster that share it; no-op before the first stage."""
   b, plan = code.b, stages.plan
-  gives = b.icmp_unsigned("==", b.urem(code.thread, I32(GROUP)), I32(0))
+  gives = threads.is_first(b, code.thread, GROUP)
   if not isinstance(number, StageUse):
     gives = b.and_(gives, b.icmp_signed(">=", number, I32(0)))
   with if_then(b, gives):

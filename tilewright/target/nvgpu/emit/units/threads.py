@@ -64,6 +64,11 @@ def set_registers(b: ir.IRBuilder, count: int, *, increase: bool) -> None:
   effect(b, f"setmaxnreg.{'inc' if increase else 'dec'}.sync.aligned.u32 {count};", in_order=False)
 
 
+def is_first(b: ir.IRBuilder, thread: ir.Value, of: int | None = None) -> ir.Value:
+  """Whether a thread is the first of all; or of each so many."""
+  return b.icmp_unsigned("==", thread if of is None else b.urem(thread, I32(of)), I32(0))
+
+
 def _shuffle_word(b: ir.IRBuilder, word: ir.Value, lane_mask: int) -> ir.Value:
   kind = "f32" if word.type == F32 else "i32"
   args = [I32(_ALL), word, I32(lane_mask), I32(WARP - 1)]

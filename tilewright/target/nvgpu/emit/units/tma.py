@@ -100,8 +100,8 @@ def copy(
     f"{'' if blocks is None else '.multicast::cluster'} [$0], [$1, {{{places}}}], [${2 + rank}]"
     f"{'' if blocks is None else f', ${3 + rank}'};"
   )
-  mask = [] if blocks is None else [b.trunc(blocks, I16)]
-  effect(b, text, [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier, *mask])
+  args = [to, b.ptrtoint(tensor_map, I64), *reversed(start), barrier]
+  effect(b, text, args if blocks is None else [*args, b.trunc(blocks, I16)])
 
 
 def store(b: ir.IRBuilder, tensor_map: ir.Value, source: ir.Value, start: Sequence[ir.Value]) -> None:

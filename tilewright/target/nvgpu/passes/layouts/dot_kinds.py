@@ -44,7 +44,7 @@ def dot(system: System, op: Op) -> None:
   if is_matrix(op) and has_tensor_cores(system.arch, op):
     for kind, options in ((WGMMA, _wgmma(system, op, lhs, rhs, result)), (MMA, _mma(system, lhs, rhs))):
       rate = system.arch.rates.get(kind)
-      if rate is not None and kind in system.kinds:
+      if rate is not None:
         price = _QUARTERS * work * lhs.bits // (rate * 16)
         found += [(kind, option, price) for option in options if option[2].num_registers <= system.max_registers]  # type: ignore[union-attr]
   if found and any(user.name == "mma" for user in system.users[op.result]):  # that a warpgroup is to multiply

@@ -21,7 +21,7 @@ from tilewright.layout.constraints import Hint, Located, Place
 from tilewright.layout.layout import Layout
 from tilewright.layout.shared import SharedLayout
 from tilewright.layout.solve import DEFAULT_BUDGET, solve
-from tilewright.target.nvgpu.arch import ARCHS, FMA, MMA, WGMMA, Arch
+from tilewright.target.nvgpu.arch import ARCHS, FMA, WGMMA, Arch
 from tilewright.target.nvgpu.emit.units.threads import MAX_ACCUMULATORS
 from tilewright.target.nvgpu.passes.layouts.constraints import constrain_function
 from tilewright.target.nvgpu.passes.layouts.dot_kinds import is_short, reads_shared_directly
@@ -87,7 +87,6 @@ def infer(
   hints: Mapping[Value, Place] | None = None,
   budget: int = DEFAULT_BUDGET,
   register_refs: Collection[Value] = (),
-  kinds: Collection[str] = (WGMMA, MMA, FMA),
   is_plain: bool = False,
   names: Mapping[Value, str] | None = None,
   max_registers: int = MAX_ACCUMULATORS,
@@ -95,9 +94,9 @@ def infer(
   """The layouts of the tiles and shared refs of a kernel body.
 
   `shared_refs` are refs that live in shared memory besides those whose memory space says so, `register_refs` such as live in registers,
-  read and written as a whole. `hints` are layouts that the user gave, for tiles or for refs: they hold. `kinds` are the ways to multiply
-  matrices that may be chosen. With `is_plain` all memory but `shared_refs` lies row by row, and no instruction reads it where it
-  is. `names` are what refs are called in messages. `max_registers` are those that a thread may spend on one tile.
+  read and written as a whole. `hints` are layouts that the user gave, for tiles or for refs: they hold. With `is_plain` all memory but
+  `shared_refs` lies row by row, and no instruction reads it where it is. `names` are what refs are called in messages. `max_registers`
+  are those that a thread may spend on one tile.
   """
   if isinstance(arch, str):
     if arch not in ARCHS:
@@ -109,7 +108,6 @@ def infer(
     num_warps,
     frozenset(shared_refs),
     frozenset(register_refs),
-    kinds,
     is_plain,
     names or {},
     max_registers,

@@ -46,7 +46,6 @@ class System:
   num_warps: int
   shared_refs: Collection[Value] = ()
   register_refs: Collection[Value] = ()
-  kinds: Collection[str] = ("wgmma", "mma", "fma")  # of dots that may be chosen
   # Whether all memory but `shared_refs` lies row by row, and no instruction reads it where it is.
   is_plain: bool = False
   names: Mapping[Value, str] = dataclasses.field(default_factory=dict)  # of refs, for messages
