@@ -31,7 +31,11 @@ pytest.register_assert_rewrite("tests.support")
 # XLA had before those that go by way of MLIR, they compile two to five times as fast. The code of our own targets does not change.
 HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)
 DEVICES = ["--xla_force_host_platform_device_count=8"]
-FAST_TO_COMPILE = ["--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"]
+FAST_TO_COMPILE = [
+  "--xla_backend_optimization_level=0",
+  "--xla_llvm_disable_expensive_passes=true",
+  "--xla_cpu_parallel_codegen_split_count=1",
+]
 if HAS_OLDER_EMITTERS:
   FAST_TO_COMPILE.append("--xla_cpu_use_fusion_emitters=false")
 # XLA fuses less for the older emitters, and a few conversions and powers are other numbers there. Tests about HLO see what users see, as do

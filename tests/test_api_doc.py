@@ -69,7 +69,8 @@ def test_nothing_is_broken(states):
 
 
 def test_an_error_has_a_reason(states):
-  assert all(found.note for found in states.values() if found.state == "error")
+  refused = [found for found in states.values() if found.state == "error"]
+  assert refused and all(found.note for found in refused)
 
 
 def test_a_program_uses_the_names_it_speaks_for(generator):

@@ -17,8 +17,18 @@ import jax.numpy as jnp
 import pytest
 
 from tilewright import errors
-from tilewright.cli import bench, bench_cpu, bench_events, bench_numerics, bench_processes, bench_queue, main
+from tilewright.cli import (
+  bench,
+  bench_collectives,
+  bench_cpu,
+  bench_events,
+  bench_numerics,
+  bench_processes,
+  bench_queue,
+  main,
+)
 from tilewright.cli.bench import OURS, Case
+from tilewright.cli.bench_collectives import SIZES
 from tilewright.pallas import trace as tracer
 
 
@@ -170,10 +180,22 @@ def on_less(make):
   return lambda *shapes, **options: make(*map(less, shapes), **options)
 
 
+# An all-reduce starts up to eight processes, and is the same program for any size: each way to start them has one.
+ALL_REDUCES = dict(zip(("2 host devices", "4 host devices", "2 processes", "4 processes"), SIZES))
+CASES = [
+  case
+  for case in bench_cpu.CASES
+  if case not in bench_cpu.IN_PROCESSES
+  and (case not in bench_collectives.CASES or case.name.split(", ")[1] == ALL_REDUCES[case.name.split(", ")[2]])
+]
+
+
+def test_each_way_to_reduce_over_devices_is_run():
+  assert len([case for case in CASES if case in bench_collectives.CASES]) == len(ALL_REDUCES) == 4
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-  "case", [c for c in bench_cpu.CASES if c not in bench_cpu.IN_PROCESSES], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_contender_computes_the_same(case, monkeypatch):
   """On arrays of at most 512 along a dimension, but where labels go with them: `bench` checks the rest whenever it runs."""
   if not case.name.startswith(("ops.cross_entropy", "ops.embedding")):

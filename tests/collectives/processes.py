@@ -255,7 +255,8 @@ class Here:
 
 def start(count: int, killed: int = -1, timeout: float = 120, *, quick: bool = False) -> list[str]:
   """Runs so many processes; gives what each printed."""
-  environment = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={PER_PROCESS}", "JAX_PLATFORMS": "cpu"}
+  fast = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"  # to compile
+  environment = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={PER_PROCESS} {fast}", "JAX_PLATFORMS": "cpu"}
   flags = ["--quick"] * quick
   module = "tests.collectives.processes"
   return child_processes.run(module, count, *flags, environment=environment, killed=killed, timeout=timeout)

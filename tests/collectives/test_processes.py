@@ -19,7 +19,9 @@ ADDRESS, BYTES = (1 << 44) - (1 << 36), 1 << 22
 
 
 def test_four_processes_are_like_devices_of_one():
-  for number, said in enumerate(processes.start(4)):
+  outputs = processes.start(4)
+  assert len(outputs) == 4
+  for number, said in enumerate(outputs):
     assert f"process {number}: all collectives agree, through shared memory" in said, said[-3000:]
 
 

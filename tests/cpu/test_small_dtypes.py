@@ -91,10 +91,10 @@ def test_every_float_converts_as_in_xla(dtype):
   there = lambda x: [x.astype(d) for d in others]
   back = lambda *xs: [x.astype(dtype) for x in xs]
   wide = jax.jit(there)(x)
-  for got, want in zip(native(there, x), wide):
+  for got, want in zip(native(there, x), wide, strict=True):
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got.astype(np.float64), np.asarray(want).astype(np.float64))
-  for got, want in zip(native(back, *wide), jax.jit(back)(*wide)):
+  for got, want in zip(native(back, *wide), jax.jit(back)(*wide), strict=True):
     same(got, np.asarray(want))
 
 
@@ -218,7 +218,7 @@ def test_small_integers_convert_as_in_xla(dtype):
     return [*(x.astype(d) for d in others), floats.astype(dtype), ints.astype(dtype)]
 
   args = every(dtype), floats, np.arange(-20, 20)
-  for got, want in zip(native(convert, *args), jax.jit(convert)(*args)):
+  for got, want in zip(native(convert, *args), jax.jit(convert)(*args), strict=True):
     np.testing.assert_array_equal(got.astype(np.float64), np.asarray(want).astype(np.float64))
 
 

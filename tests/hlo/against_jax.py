@@ -23,12 +23,13 @@ def full_text(module: Any) -> str:
   return module.to_string(options)
 
 
-def hlo_texts(function: Callable, *args: Any) -> dict[str, str]:
-  """The module as JAX writes it, and as XLA leaves it."""
+def result_and_texts(function: Callable, *args: Any) -> tuple[Any, dict[str, str]]:
+  """What JAX computes, and the module as JAX writes it and as XLA leaves it, of one compilation."""
   lowered = jax.jit(function, keep_unused=True).lower(*args)
   before = lowered.compiler_ir("hlo").as_hlo_text(print_large_constants=True)
-  (after,) = lowered.compile().runtime_executable().hlo_modules()
-  return {"before": before, "after": full_text(after)}
+  compiled = lowered.compile()
+  (after,) = compiled.runtime_executable().hlo_modules()
+  return compiled(*args), {"before": before, "after": full_text(after)}
 
 
 def run_on_xla(text: str, *args: np.ndarray) -> list[np.ndarray]:
@@ -72,9 +73,10 @@ def assert_close(got: np.ndarray, want: np.ndarray, ulps: float, scale: float = 
 
 def check(function: Callable, *args: Any, ulps: float = 4, scale: float = 0.0, stages: Sequence[str] = ()) -> None:
   """Our result, on the module before and after optimisation, is JAX's."""
-  want = jax.tree.leaves(jax.jit(function)(*args))
-  leaves = jax.tree.leaves(args)
-  for stage, text in hlo_texts(function, *args).items():
+  result, texts = result_and_texts(function, *args)
+  want, leaves = jax.tree.leaves(result), jax.tree.leaves(args)
+  assert want and not set(stages) - set(texts)
+  for stage, text in texts.items():
     if stages and stage not in stages:
       continue
     result = hlo.evaluate(hlo.parse(text), *leaves)

@@ -159,13 +159,14 @@ def test_nothing_overlaps_and_operands_stand_above_their_users():
   lines = "\n".join(f"a{i} = f32[4] negate({'x' if i < 3 else f'a{i - 3}'})" for i in range(40))
   module = hlo.parse(f"ENTRY e {{ x = f32[4] parameter(0)\n {lines}\n ROOT t = (f32[4], f32[4]) tuple(a39, a38) }}")
   x, layer, width, bends = layered(module.entry.instructions)
-  for instruction in module.entry.instructions:
-    assert all(layer[o] < layer[instruction] for o in instruction.operands)
+  edges = [(o, instruction) for instruction in module.entry.instructions for o in instruction.operands]
+  assert len(edges) == 42 and all(layer[operand] < layer[user] for operand, user in edges)
   rows: dict[int, list] = {}
   for instruction in module.entry.instructions:
     rows.setdefault(layer[instruction], []).append((x[instruction], x[instruction] + width[instruction]))
     for number, place in enumerate(bends.get(instruction, []), start=layer[instruction] + 1):
       rows.setdefault(number, []).append((place, place))
+  assert max(len(row) for row in rows.values()) > 1
   for row in rows.values():
     row.sort()
     assert all(right <= left for (_, right), (left, _) in itertools.pairwise(row))

@@ -185,7 +185,7 @@ def test_start_and_done_give_what_the_plain_form_gives() -> None:
     a = ((f32[2]), f32[1], s32[]) reduce-scatter-start(x), dimensions={{0}}, {groups.replace("=1", "=4")}, to_apply=add
     part = f32[1] reduce-scatter-done(a)
     ROOT t = (f32[2], f32[4], f32[2], f32[1]) tuple(sum, all, other, part)"""
-  for d, (total, everything, other, part) in enumerate(run(body, 2)):
+  for d, (total, everything, other, part) in zip(range(2), run(body, 2), strict=True):
     assert total.tolist() == [1, 10]
     assert everything.tolist() == [0, 0, 1, 10]
     assert other.tolist() == [1 - d, 10 * (1 - d)]

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from against_jax import hlo_texts
+from against_jax import result_and_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
@@ -76,9 +76,9 @@ FLOAT_OPS: dict[str, Op] = {
   "reshape": Op(1, lambda x: x.reshape(2, 8).T.reshape(SHAPE), _same),
   "pad": Op(1, lambda x: lax.pad(x, jnp.zeros((), x.dtype), ((1, -1, 0), (-1, 1, 0))), _same),
   "slice": Op(1, lambda x: jnp.concatenate([x[::2], x[1::2]], 0), _same),
-  "row sum": Op(1, lambda x: jnp.broadcast_to(x.sum(1, keepdims=True), SHAPE), _rows),
+  "row sum": Op(1, lambda x: jnp.broadcast_to(x.sum(1, keepdims=True, dtype=x.dtype), SHAPE), _rows),
   "column max": Op(1, lambda x: jnp.broadcast_to(x.max(0), SHAPE), _same),
-  "cumsum": Op(1, lambda x: jnp.cumsum(x, 1), _rows),
+  "cumsum": Op(1, lambda x: jnp.cumsum(x, 1, dtype=x.dtype), _rows),
   "dot": Op(2, lambda x, y: x @ y, lambda u, a, b: _product(u, a, b, 4)),
   "loop": Op(1, lambda x: lax.fori_loop(0, 3, lambda i, s: s + x, x), lambda u, a: _sum(u, a, a, a, a)),
   "dynamic slice": Op(1, lambda x: lax.dynamic_update_slice(x, x[:2, :2], (1, 3)), _same),
@@ -142,7 +142,7 @@ def test_float_programs(dtype: Any) -> None:
       bounds.append(FLOAT_OPS[name].bound(u, *(bounds[i] for i in operands)))
     program = build(FLOAT_OPS, steps)
     with jax.enable_x64(dtype is np.float64):
-      want, texts = jax.jit(program)(x, y), hlo_texts(program, x, y)
+      want, texts = result_and_texts(program, x, y)
     for text in texts.values():
       for got, expected, bound in zip(jax.tree.leaves(hlo.evaluate(hlo.parse(text), x, y)), want, bounds[2:]):
         assert np.all(np.abs(got - np.asarray(expected)) <= bound.error + np.finfo(dtype).tiny)
@@ -165,7 +165,7 @@ def test_integer_programs(dtype: Any) -> None:
     y = rng.integers(0, 12, SHAPE).astype(dtype)
     program = build(table, steps)
     with jax.enable_x64(True):
-      want, texts = jax.jit(program)(x, y), hlo_texts(program, x, y)
+      want, texts = result_and_texts(program, x, y)
     for text in texts.values():
       for got, expected in zip(jax.tree.leaves(hlo.evaluate(hlo.parse(text), x, y)), want):
         np.testing.assert_array_equal(got, np.asarray(expected))

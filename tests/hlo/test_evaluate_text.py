@@ -237,7 +237,9 @@ def test_values_go_through_barriers_copies_domains_and_tokens() -> None:
     u = (f32[2], f32[2]) tuple(x, d)
     ROOT o = (f32[2], f32[2]) opt-barrier(u) }"""
   x = normal(2)
-  for part in evaluate(text, x):
+  parts = evaluate(text, x)
+  assert len(parts) == 2
+  for part in parts:
     np.testing.assert_array_equal(part, x)
 
 

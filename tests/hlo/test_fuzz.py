@@ -7,8 +7,9 @@ from tilewright import hlo
 
 
 def test_the_seeds_are_modules() -> None:
+  assert len(SEEDS) > 1
   for seed in SEEDS:
-    hlo.parse(seed)
+    assert hlo.parse(seed).entry.instructions
 
 
 def test_mutated_texts_give_a_module_or_an_error() -> None:

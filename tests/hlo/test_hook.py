@@ -381,8 +381,10 @@ def test_buffers_stay_right_whatever_passes_do(program, stage):
   args = (X + 1, -X)
   expected = jax.jit(program)(*args)
   for passes in ([without_copies], CORE, [without_copies, *CORE, "dce"]):
-    with hlo.install(passes, stage=stage, only=program.__name__):
+    with hlo.install(passes, stage=stage, only=program.__name__) as hook:
       result = jax.jit(program)(*args)
+    assert hook.reports, "the passes did not see the program"
+    assert jax.tree.leaves(expected)
     jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-6), result, expected)
 
 

@@ -71,9 +71,10 @@ def test_protos_come_back_as_the_same_program(corpus: Corpus) -> None:
 
 def test_unscheduled_protos_come_back_byte_for_byte(corpus: Corpus) -> None:
   """A scheduled proto lists instructions in another order than it runs them, so only the program is the same there."""
-  for name, (_, proto) in corpus.items():
-    if name.endswith(".lowered"):
-      assert hlo.from_proto(proto).to_proto() == proto, name
+  lowered = {name: proto for name, (_, proto) in corpus.items() if name.endswith(".lowered")}
+  assert lowered
+  for name, proto in lowered.items():
+    assert hlo.from_proto(proto).to_proto() == proto, name
 
 
 def test_protos_print_as_text_that_xla_reads_as_the_same_program(corpus: Corpus) -> None:

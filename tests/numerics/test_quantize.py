@@ -278,4 +278,6 @@ def test_stochastic_rounding_where_jax_holds_wide_integers():
 def test_nothing_of_finite_numbers_is_a_nan_on_the_way():
   with jax.debug_nans(True):
     for name in ("nvfp4", "mxfp8", "int8"):
-      dequantize(quantize(normal(4, 64), name, interpret=True))
+      x = normal(4, 64)
+      back = dequantize(quantize(x, name, interpret=True))
+      assert np.isfinite(np.asarray(back)).all() and (np.sign(back) * np.sign(x) >= 0).all()

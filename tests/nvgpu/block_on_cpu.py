@@ -1,12 +1,12 @@
-"""GPU kernels run on the CPU: every thread of a block is a thread of the process, and blocks, or clusters of them, run one after another.
+"""GPU kernels run on the CPU: every thread of a block is a fiber (`fibers`), and blocks, or clusters of them, run one after another.
 
 The LLVM IR of a kernel is what the GPU target emits, word for word, but for the instructions that only a GPU has. Those become functions:
 a barrier waits for the threads of the block, a shuffle or a matrix instruction leaves operands where the other lanes of the warp find them.
 
     out, = run(native_kernel, x, arch="sm_80")
 
-Races show as they do on a GPU: sometimes. Instructions that are asynchronous there are done at once here; those of sm_90a are in
-`hopper_on_cpu`.
+A missing barrier shows: no thread knows of the others where it does not wait for them. Instructions that are asynchronous on a GPU are done
+at once here; those of sm_90a are in `hopper_on_cpu`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import dataclasses
 import itertools
 import mmap
 import re
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import fibers
 import hopper_on_cpu
 import numpy as np
 from llvmlite import ir
@@ -38,7 +38,7 @@ _WORDS = 16  # a lane leaves at most so many words for the others
 _NAMED = 16  # barriers with a number, for some of a block's threads
 _NAMED_BARRIER = r'nvvm\.barrier\.cta\.sync\.aligned\.count"\(i32 (\d+), i32 (\d+)\)'
 _DYNAMIC_BLOCKS = 2  # of a dynamic grid are enough here
-_BARRIER = 64  # bytes of a pthread_barrier_t, and more
+_BARRIER = 64  # bytes from one barrier to the next
 _libc = ctypes.CDLL(None)
 
 
@@ -90,7 +90,9 @@ def execute_at(text: str, launch: Launch, parameters: Sequence[int]) -> np.ndarr
   if launch.grid_bytes:  # all of them wait for each other
     launch = dataclasses.replace(launch, cluster=num_blocks)
   named = {int(n): int(count) for n, count in re.findall(_NAMED_BARRIER, text)}
-  engine = linking.link(jit.object_code(_for_host(text, len(parameters) - len(launch.maps), launch)))
+  # The code is run once, on little data: what takes time is to compile it.
+  host_code = jit.object_code(_for_host(text, len(parameters) - len(launch.maps), launch), is_launcher=True)
+  engine = linking.link(host_code)
   pointers = (ctypes.c_uint64 * len(parameters))(*parameters)
   size = (launch.cluster + 1) * hopper_on_cpu.WINDOW
   low = _low_memory(size)  # addresses of shared memory have 32 bits in inline assembly
@@ -100,19 +102,10 @@ def execute_at(text: str, launch: Launch, parameters: Sequence[int]) -> np.ndarr
   counts = [size_of_block] * blocks + [32] * (together // 32) + [_named_count(named, n) for n in range(_NAMED)] * blocks
   counts += [128] * (together // 128) + [together]
   for n, count in enumerate(counts):
-    _libc.pthread_barrier_init(ctypes.c_void_p(barriers + n * _BARRIER), None, ctypes.c_uint(count))
-  call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int32] * 4)(engine.address("blocks"))
+    fibers.write_barrier(barriers + n * _BARRIER, count)
   start = -(-low // hopper_on_cpu.WINDOW) * hopper_on_cpu.WINDOW
   ctypes.c_uint32.from_address(engine.address("window")).value = start
-  workers = []
-  for t in range(together):
-    rank, own = divmod(t, size_of_block)
-    shared = start + rank * hopper_on_cpu.WINDOW
-    workers.append(threading.Thread(target=call, args=(ctypes.addressof(pointers), shared, t, own, rank, num_blocks)))
-  for worker in workers:
-    worker.start()
-  for worker in workers:
-    worker.join()
+  fibers.run(engine, together, ctypes.addressof(pointers), start, num_blocks)
   shared = np.frombuffer(ctypes.string_at(start, launch.shared_bytes), np.uint8)
   _libc.munmap(ctypes.c_void_p(low), ctypes.c_size_t(size))
   return shared
@@ -135,7 +128,7 @@ def _low_memory(size: int) -> int:
 
 
 def _for_host(text: str, num_arrays: int, launch: Launch) -> str:
-  """The kernel with functions for the instructions of a GPU, and the function `blocks` that a thread runs."""
+  """The kernel with functions for the instructions of a GPU, and the function `fiber` that a thread runs."""
   machine = _Machine(launch.num_threads, launch.cluster)
   # The number of a thread in its cluster is what stands for it here.
   own = 'i32 %"tid", i32 %"own", i32 %"ctaid", i32 %"nctaid", ptr addrspace(3) %"shared"'
@@ -173,17 +166,30 @@ def _blocks(num_arrays: int, launch: Launch) -> str:
   )
   args = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
   return f"""
-define void @blocks(ptr %arrays, ptr addrspace(3) %shared, i32 %tid, i32 %own, i32 %rank, i32 %count) {{
+define void @fiber(i32 %tid) {{
+begin:
+  %arrays = load ptr, ptr @arguments
+  %at1 = getelementptr i64, ptr @arguments, i64 1
+  %start = load i64, ptr %at1
+  %at2 = getelementptr i64, ptr @arguments, i64 2
+  %count = load i32, ptr %at2
+  %rank = udiv i32 %tid, {launch.num_threads}
+  %own = urem i32 %tid, {launch.num_threads}
+  %rank64 = zext i32 %rank to i64
+  %before = mul i64 %rank64, {hopper_on_cpu.WINDOW}
+  %window = add i64 %start, %before
+  %shared = inttoptr i64 %window to ptr addrspace(3)
 {loads}
   br label %head
 head:
-  %n = phi i32 [ %rank, %0 ], [ %next, %head ]
+  %n = phi i32 [ %rank, %begin ], [ %next, %head ]
   call void @"kernel"({args}, i32 %tid, i32 %own, i32 %n, i32 %count, ptr addrspace(3) %shared)
   call void @"block_barrier"(i32 %tid)
   %next = add i32 %n, {launch.cluster}
   %more = icmp slt i32 %next, %count
   br i1 %more, label %head, label %done
 done:
+  call void @ended()
   ret void
 }}
 """
@@ -205,7 +211,7 @@ class _Machine:
     self.barriers = self._memory("barriers", _BARRIER * (self.last + 1))
     self.window = ir.GlobalVariable(self.module, I32, "window")  # where shared memory starts
     self.window.initializer = I32(0)
-    self.wait = ir.Function(self.module, ir.FunctionType(I32, [PTR]), "pthread_barrier_wait")
+    self.fibers = fibers.Fibers(self, together)
     self.functions: dict[str, ir.Function] = {}
     self._define("block_barrier", VOID, [], lambda b, tid, args: self.block_barrier(b, tid))
 
@@ -245,7 +251,7 @@ class _Machine:
 
   def _barrier(self, b: ir.IRBuilder, number: ir.Value) -> None:
     b.call(
-      self.wait,
+      self.fibers.meet,
       [b.gep(b.inttoptr(b.ptrtoint(self.barriers, I64), PTR), [b.mul(number, I32(_BARRIER))], source_etype=I8)],
     )
 
@@ -579,7 +585,7 @@ def _external(b: ir.IRBuilder, name: str, result: Any, args: list[Any]) -> ir.Fu
 
 
 def _nap(m: _Machine) -> Any:
-  return VOID, [I32], lambda b, tid, args: b.call(_external(b, "sched_yield", I32, []), [])
+  return VOID, [I32], lambda b, tid, args: b.call(m.fibers.give_way, [])
 
 
 def _of_system(m: _Machine, what: str, bits: str | None = None) -> Any:
@@ -587,7 +593,12 @@ def _of_system(m: _Machine, what: str, bits: str | None = None) -> Any:
   kind = ir.IntType(int(bits or 32))
   place = lambda b, args: b.inttoptr(args[0], PTR)
   if what == "ld":
-    return kind, [I64], lambda b, tid, args: b.load_atomic(place(b, args), "seq_cst", kind.width // 8, typ=kind)
+
+    def load(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+      b.call(m.fibers.give_way, [])  # it may be looked at until another device has written it
+      return b.load_atomic(place(b, args), "seq_cst", kind.width // 8, typ=kind)
+
+    return kind, [I64], load
   if what == "st":
 
     def store(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
@@ -602,6 +613,7 @@ def _of_system(m: _Machine, what: str, bits: str | None = None) -> Any:
     return VOID, [I64, I32], add
 
   def swap(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
+    b.call(m.fibers.give_way, [])
     return b.extract_value(b.cmpxchg(place(b, args), args[1], args[2], "seq_cst", "seq_cst"), 0)
 
   return I32, [I64, I32, I32], swap

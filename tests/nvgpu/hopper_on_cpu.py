@@ -70,30 +70,19 @@ def _arrive(m: Any, count: str = "1") -> Any:
   return VOID, [I32], lambda b, tid, args: _advance(b, _pointer(b, args[0]), int(count), I64(0))
 
 
-def _give_way(m: Any) -> ir.Function:
-  known = m.module.globals.get("sched_yield")
-  return known or ir.Function(m.module, ir.FunctionType(I32, []), "sched_yield")
-
-
 def _wait(m: Any) -> Any:
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> None:
-    give_way = _give_way(m)
-    head, again, done = (b.append_basic_block() for _ in range(3))
-    b.branch(head)
-    b.position_at_end(head)
-    phase = b.trunc(b.lshr(b.load_atomic(_pointer(b, args[0]), "acquire", 8, typ=I64), I64(63)), I32)
-    b.cbranch(b.icmp_unsigned("!=", phase, args[1]), done, again)
-    b.position_at_end(again)
-    b.call(give_way, [])
-    b.branch(head)
-    b.position_at_end(done)
+    place, parity = _pointer(b, args[0]), b.zext(args[1], I64)
+    phase = b.lshr(b.load_atomic(place, "acquire", 8, typ=I64), I64(63))
+    with b.if_then(b.icmp_unsigned("==", phase, parity)):
+      b.call(m.fibers.wait_until, [place, I64(63), parity])
 
   return VOID, [I32, I32], body
 
 
 def _has_ended(m: Any) -> Any:
   def body(b: ir.IRBuilder, tid: ir.Value, args: list[ir.Value]) -> ir.Value:
-    b.call(_give_way(m), [])
+    b.call(m.fibers.give_way, [])
     phase = b.trunc(b.lshr(b.load_atomic(_pointer(b, args[0]), "acquire", 8, typ=I64), I64(63)), I32)
     return b.zext(b.icmp_unsigned("!=", phase, args[1]), I32)
 

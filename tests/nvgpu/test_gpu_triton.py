@@ -136,7 +136,7 @@ def test_the_largest_elements(on_gpu, k):
 
   x = jnp.asarray(np.random.default_rng(3).permutation(200).reshape(2, 100), F32)
   got = pl.pallas_call(kernel, (S((2, k), F32), S((2, k), I32)))(x)
-  for mine, wanted in zip(got, jax.lax.top_k(x, k)):
+  for mine, wanted in zip(got, jax.lax.top_k(x, k), strict=True):
     np.testing.assert_array_equal(mine, wanted)
 
 

@@ -162,8 +162,7 @@ def expected(update):
   return np.stack([want] * 2)
 
 
-@pytest.mark.parametrize("in_a_slot", [False, True])
-@pytest.mark.parametrize("in_a_pipeline", [False, True])
+@pytest.mark.parametrize("in_a_pipeline, in_a_slot", [(False, False), (False, True), (True, False)])
 @pytest.mark.parametrize("update", UPDATES, ids=lambda f: f.__name__)
 def test_parts_of_a_ref_made_of_other_parts(update, in_a_pipeline, in_a_slot):
   def body(x_ref, o_ref, s_ref):

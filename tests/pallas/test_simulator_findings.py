@@ -68,7 +68,7 @@ def test_memory_starts_uninitialised(kind, expected):
   shapes = (out((8,)), out((8,), jnp.int32))
   scratch = [VMEM((8,), F32), VMEM((8,), jnp.int32)]
   found = pl.pallas_call(kernel, shapes, scratch_shapes=scratch, interpret=Params(uninitialized_memory=kind))()
-  for array, value in zip(found, expected):
+  for array, value in zip(found, expected, strict=True):
     np.testing.assert_array_equal(array, np.full(8, value, array.dtype))
 
 

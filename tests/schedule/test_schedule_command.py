@@ -132,7 +132,10 @@ ENTRY e { x = f32[1024] parameter(0)
 def test_a_collective_of_one_device_is_scheduled() -> None:
   from tilewright import hlo
 
-  hlo.schedule.schedule_module(hlo.parse(ONE_DEVICE))
+  module = hlo.parse(ONE_DEVICE)
+  hlo.schedule.schedule_module(module)
+  order = [i.name for i in module.entry.instructions]
+  assert sorted(order) == ["done", "start", "x", "y", "z"] and order.index("start") < order.index("done")
 
 
 def test_the_device_and_the_reason_of_exposed_time() -> None:
