@@ -1,8 +1,8 @@
 """The threads of a GPU's block as fibers of one thread of the process: what they wait with, and who runs next.
 
-A fiber runs until it waits: at a barrier, for a phase of an mbarrier, or because it gives way. Then one of those that can go on is drawn, from
-a generator that always starts alike. So a thread is ahead of others by as much as its barriers let it be, a missing barrier shows in every run,
-and a failure is seen again. A thread that waits by looking at memory again and again has to give way in between.
+A fiber runs until it waits: at a barrier, for a phase of an mbarrier, or because it gives way. Then one of those that can go on is drawn,
+from a generator that always starts alike. So a thread is ahead of others by as much as its barriers let it be, a missing barrier shows in
+every run, and a failure is seen again. A thread that waits by looking at memory again and again has to give way in between.
 
 `Fibers` writes functions into a kernel's module; `run` makes the fibers and waits for the last one.
 """

@@ -138,6 +138,16 @@ CALLS = {
     ValueError,
     r"`in_specs` and `inputs` do not match. There are 1 mismatches.*length 2 but `inputs` is a tuple of length 1",
   ),
+  "a spec for a prefetched scalar": (
+    lambda: pl.pallas_call(
+      copy,
+      S((4, 6), F32),
+      grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(1,), in_specs=[None, None]),
+    )(jnp.zeros(1, I32), x),
+    errors.TreeMismatchError,
+    ValueError,
+    r"length 2 but `inputs` is a tuple of length 1.*without the first 1 of the call, which num_scalar_prefetch says",
+  ),
   "a spec for other outputs": (
     call(out_specs=[block((4, 6))] * 2),
     errors.TreeMismatchError,
@@ -190,7 +200,7 @@ CALLS = {
     lambda: run(lambda x_ref, o_ref: None, x, out=S((4, 6), I32), input_output_aliases={0: 0}),
     errors.AliasError,
     ValueError,
-    r"'0:0' referring to input\[0\] with abstract value.*float32\[4,6\].*different abstract value.*int32\[4,6\]",
+    r"'0:0' referring to input\[0\] with abstract value.*float32\[4,6\].*different abstract value.*int32\[4,6\].*one shape and dtype",
   ),
   "one output for two inputs": (
     lambda: run(lambda a, b, o: None, x, x, input_output_aliases={0: 0, 1: 0}),

@@ -114,7 +114,10 @@ def _precision_of(precision: Any) -> Any:
   try:
     traced = jax.make_jaxpr(lambda x: jax.lax.dot(x, x, precision=precision))(jnp.zeros((1, 1), jnp.float32))
   except ValueError as error:
-    raise errors.ShapeMismatchError(f"matmul: {error}") from error
+    raise errors.NumberFormatError(
+      "matmul: precision must be None, a jax.lax.Precision, a jax.lax.DotAlgorithm, the name of one, or a pair of precisions, "
+      f'got {precision!r}. For exact products of float32 write precision="highest".'
+    ) from error
   return traced.eqns[0].params["precision"]
 
 

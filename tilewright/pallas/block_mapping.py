@@ -225,8 +225,8 @@ def _check_index_entries(
       )
 
 
-def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[Any]:
-  """One spec per leaf of `tree`. The structures must be equal; None means the whole array."""
+def flatten_specs(specs: Any, tree: Any, name: str, values_name: str, num_prefetch: int = 0) -> list[Any]:
+  """One spec per leaf of `tree`. The structures must be equal; None means the whole array. Prefetched scalars have none."""
   if isinstance(specs, NoBlockSpec):
     return [specs] * tree.num_leaves
   flat: list[Any] = []
@@ -234,9 +234,11 @@ def flatten_specs(specs: Any, tree: Any, name: str, values_name: str) -> list[An
   mismatches = _match_specs(specs, dummy, "", flat)
   if mismatches:
     shown = "".join(f"\n    * {m.format(name=name, values=values_name)}" for m in mismatches[:3])
+    without = f", without the first {num_prefetch} of the call, which num_scalar_prefetch says are prefetched scalars"
     raise errors.TreeMismatchError(
       f"Pytree for `{name}` and `{values_name}` do not match. There are {len(mismatches)} mismatches, including:{shown}."
-      f" Give `{name}` the structure of `{values_name}`, with a pl.BlockSpec, or None for the whole array, for each leaf."
+      f" Give `{name}` the structure of `{values_name}`, with a pl.BlockSpec, or None for the whole array, for each leaf"
+      f"{without if num_prefetch else ''}."
     )
   return flat
 

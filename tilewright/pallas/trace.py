@@ -251,7 +251,7 @@ def _trace(
   in_specs, out_specs = _spec_trees(call)
 
   def map_all(
-    specs: Any, tree: Any, avals: Sequence[Any], paths: Sequence[str], *names: str
+    specs: Any, tree: Any, avals: Sequence[Any], paths: Sequence[str], *names: str, num_prefetch: int = 0
   ) -> list[list[BlockMapping]]:
     make = functools.partial(
       block_mapping.make_block_mapping,
@@ -259,13 +259,15 @@ def _trace(
       prefetch_avals=prefetched,
       prefetch_tree=s.prefetch_tree,
     )
-    flat = zip(block_mapping.flatten_specs(specs, tree, *names), avals, paths, strict=True)
+    flat = zip(block_mapping.flatten_specs(specs, tree, *names, num_prefetch), avals, paths, strict=True)
     return [
       [make(lo_spec, lo, path) for lo_spec, lo in high_types.lower_spec(one, aval, path)] for one, aval, path in flat
     ]
 
   with tracing_kernel(GridFrame(static_grid, spec.grid_names)), _with_line_of(call):
-    in_groups = map_all(in_specs, s.input_tree, array_avals, s.in_paths, "in_specs", "inputs")
+    in_groups = map_all(
+      in_specs, s.input_tree, array_avals, s.in_paths, "in_specs", "inputs", num_prefetch=spec.num_scalar_prefetch
+    )
     out_groups = map_all(out_specs, s.outs_tree, out_avals, s.out_paths, "out_specs", "out_shape")
     flat_scratch, scratch_tree = jax.tree.flatten(spec.scratch_shapes, is_leaf=is_scratch_type)
     scratch = [ref_aval_of(t, "scratch_shapes") for t in flat_scratch]

@@ -32,12 +32,12 @@ def flat_aliases(
     if not 0 <= into < len(in_avals):
       raise errors.AliasError(
         f"input_output_aliases contains the mapping '{into}:{out}' with input index {into} outside the range "
-        f"[0, {len(in_avals)})."
+        f"[0, {len(in_avals)}). Write {{number of an operand: number of an output}}, prefetched scalars counted."
       )
     if not 0 <= out < len(out_avals):
       raise errors.AliasError(
         f"input_output_aliases contains the mapping '{into}:{out}' with output index {out} outside the range "
-        f"[0, {len(out_avals)})."
+        f"[0, {len(out_avals)}). Write {{number of an operand: number of an output}}."
       )
     a, b = in_avals[into], out_avals[out]
     same = a == b if a.is_high or b.is_high else (a.shape, a.dtype) == (b.shape, b.dtype)
@@ -45,6 +45,7 @@ def flat_aliases(
       raise errors.AliasError(
         f"input_output_aliases contains the mapping '{into}:{out}' referring to input{paths[into]} with abstract value {a} "
         f"and to output{out_paths[out].removeprefix('outputs')} with a different abstract value {b}."
+        " An output takes the buffer of its operand: give both one shape and dtype, or leave the alias out."
       )
     result += [(in_starts[into] + k, out_starts[out] + k) for k in range(in_starts[into + 1] - in_starts[into])]
   outs = [o for _, o in result]
