@@ -7,9 +7,8 @@ A test is watched while it runs:
     assert not failures
 
 A kernel is told from others by its tile IR and its grid, and compiled once in a process. An architecture's LLVM IR is generated anew only
-if code generation asked something that has another answer there (`Observed`). LLVM's back end runs for each. Its passes before that, and
-ptxas where there is one, run on what is different: each LLVM IR for the oldest architecture that has it, and for one that follows from
-the kernel.
+if code generation asked something that has another answer there (`Observed`). LLVM, and ptxas where there is one, run on what is different:
+each LLVM IR is compiled for one architecture that has it, which follows from the kernel, so that other kernels are compiled for others.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from tilewright.runtime import ptxas
 from tilewright.target import cpu
 from tilewright.target.llvm.identity import identity
 from tilewright.target.nvgpu.arch import ARCHS, Arch
-from tilewright.target.nvgpu.emit.ptx import optimised, to_ptx
+from tilewright.target.nvgpu.emit.ptx import to_ptx
 from tilewright.target.nvgpu.emit.whole_kernel import emit_kernel
 from tilewright.tile.native import NativeKernel
 from tilewright.tile.standard_passes import clean
@@ -123,25 +122,19 @@ def assembler() -> str | None:
 
 
 def failures_of(kernel: NativeKernel, choice: int) -> list[str]:
-  """What goes wrong with a simplified kernel on the way to PTX.
-
-  Each text is compiled for the oldest architecture that has it, and for the one that `choice` stands for: others have the same text.
-  """
+  """What goes wrong with a simplified kernel on the way to PTX; `choice` stands for one of the architectures with equal LLVM IR."""
   try:
     texts = llvm_of(kernel)
   except Exception as e:
     return [f"{kernel.name}: {type(e).__name__}: {e}"]
   found = []
-  oldest = {text: name for name, text in reversed(texts.items())}
-  chosen = list(texts)[choice % len(texts)]
-  modules: dict[str, Any] = {}
+  names: dict[str, list[str]] = {}
   for name, text in texts.items():
-    if name not in (oldest[text], chosen):
-      continue
+    names.setdefault(text, []).append(name)
+  for text, alike in names.items():
+    name = alike[choice % len(alike)]
     try:
-      if name == oldest[text]:
-        modules[text] = optimised(text, ARCHS[name])
-      ptx = to_ptx(text, ARCHS[name], modules.get(text) if name != chosen else None)
+      ptx = to_ptx(text, ARCHS[name])
       assert f".target {name}" in ptx and ".visible .entry" in ptx, "there is no kernel in the PTX"
       if assembler():
         ptxas.resources(ptx, name, assembler())

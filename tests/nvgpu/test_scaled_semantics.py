@@ -38,10 +38,15 @@ def exact(x):
   return np.asarray(numerics.dequantize(x) if isinstance(x, numerics.QArray) else x, np.float64)
 
 
-def holds(a, b, axis=1, warps=None):
-  """The kernel's result is within (k + 8) roundings of the sum of magnitudes; operands need no work before the kernel."""
+def lowered(a, b, axis=1):
   numbers = (((1,), (axis,)), ((), ()))
-  ((kernel, native),) = natives(lambda a, b: dot.contract(numbers, F32, Execution("gpu"), a, b), a, b)
+  (found,) = natives(lambda a, b: dot.contract(numbers, F32, Execution("gpu"), a, b), a, b)
+  return found
+
+
+def holds(a, b, axis=1, warps=None, kernels=None):
+  """The kernel's result is within (k + 8) roundings of the sum of magnitudes; operands need no work before the kernel."""
+  kernel, native = kernels or lowered(a, b, axis)
   scales = [x.global_scale for x in (a, b) if isinstance(x, numerics.QArray) and x.global_scale is not None]
   whole = [np.asarray(np.prod([np.float32(s) for s in scales]), np.float32).reshape(1, 1)] if scales else []
   warps = warps or kernel.compiler_params.num_warps
@@ -102,10 +107,10 @@ def test_weights_go_straight_to_registers_where_most_of_a_round_is_x(recipe, m, 
   monkeypatch.setattr(gpu_dot, "few_blocks", lambda *_: (32, 1))
   execution = {"block": 32, "scale_format": "f8e4m3fn"} if recipe == "int4" else {}
   x, w = normal(m, k, dtype=BF16), numerics.quantize(normal(n, k, seed=1), recipe, **execution)
-  ((_, native),) = natives(lambda x, w: dot.contract((((1,), (1,)), ((), ())), F32, Execution("gpu"), x, w), x, w)
-  is_straight = "ld.global.L1::no_allocate" in nvgpu.compile_ptx(native, "sm_90a", warps)[0]
+  kernels = lowered(x, w)
+  is_straight = "ld.global.L1::no_allocate" in nvgpu.compile_ptx(kernels[1], "sm_90a", warps)[0]
   assert is_straight == (k != 384 and n != 40)
-  holds(x, w, warps=warps)
+  holds(x, w, warps=warps, kernels=kernels)
 
 
 def product_of_few_rows(after, times=1, m=10, n=32, k=1024):

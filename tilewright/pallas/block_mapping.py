@@ -225,7 +225,7 @@ def _check_index_entries(
       )
 
 
-def flatten_specs(specs: Any, tree: Any, name: str, values_name: str, num_prefetch: int = 0) -> list[Any]:
+def flatten_specs(specs: Any, tree: Any, name: str, values_name: str, *, num_prefetch: int = 0) -> list[Any]:
   """One spec per leaf of `tree`. The structures must be equal; None means the whole array. Prefetched scalars have none."""
   if isinstance(specs, NoBlockSpec):
     return [specs] * tree.num_leaves

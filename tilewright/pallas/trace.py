@@ -259,7 +259,7 @@ def _trace(
       prefetch_avals=prefetched,
       prefetch_tree=s.prefetch_tree,
     )
-    flat = zip(block_mapping.flatten_specs(specs, tree, *names, num_prefetch), avals, paths, strict=True)
+    flat = zip(block_mapping.flatten_specs(specs, tree, *names, num_prefetch=num_prefetch), avals, paths, strict=True)
     return [
       [make(lo_spec, lo, path) for lo_spec, lo in high_types.lower_spec(one, aval, path)] for one, aval, path in flat
     ]
