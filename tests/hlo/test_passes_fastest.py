@@ -79,9 +79,14 @@ ENTRY main {{
   assert_same(before, hlo.evaluate_devices(module, arguments), 0)
 
 
+@pytest.mark.parametrize("device", ["h100", "cpu"])
+def test_without_lists_it_tries_the_usual_ones(device: str) -> None:
+  assert has_changed(heavy(), Fastest(device=device)) == (device == "h100")
+
+
 def test_options_are_checked() -> None:
   with pytest.raises(HloPassError, match="lists"):
-    Fastest().run(heavy())
+    Fastest("").run(heavy())
   with pytest.raises(HloPassError, match="no pass called"):
     Fastest("not_there").run(heavy())
 

@@ -1,5 +1,6 @@
 """The list of passes that pays most, or none: what passes cost and save is for the cost model of the platform to say.
 
+    fastest{device=h100}
     fastest{lists=collective_pipeliner{direction=backward}+dce|all_reduce_code_motion+dce,device=h100}
 
 Where collectives run beside computation, passes that move them across trips pay; where each is waited for, as on the CPU, the same passes
@@ -19,6 +20,13 @@ from tilewright.hlo.passes.base import HloPassError, Pass, PassLike, register_pa
 from tilewright.hlo.passes.manager import run_passes
 from tilewright.hlo.schedule.scheduler import schedule_module
 
+# Fetches one trip ahead; stores one trip late besides; sums after loops; fewer and smaller collectives.
+_USUAL = (
+  "collective_pipeliner{direction=backward}+dce",
+  "collective_pipeliner{direction=backward}+collective_pipeliner+dce",
+  "all_reduce_code_motion+collective_pipeliner{direction=forward_sink}+dce",
+  "reduce_scatter_creator+all_reduce_reassociate+combine_collectives+dce",
+)
 _OF_MEMORY = 0.76  # what schedules may use
 _WITHOUT_OVERLAP = frozenset({"cpu"})  # devices whose collectives are waited for where they stand
 
@@ -28,7 +36,7 @@ _WITHOUT_OVERLAP = frozenset({"cpu"})  # devices whose collectives are waited fo
 class Fastest(Pass):
   """Runs that one of several lists of passes after which the cost model finds the module fastest; none if none pays."""
 
-  lists: str | Sequence[str | Sequence[PassLike]] = ""  # in text: | between lists, + between passes
+  lists: str | Sequence[str | Sequence[PassLike]] = _USUAL  # in text: | between lists, + between passes
   device: str = "h100"  # a name in the table, or a JSON file
   devices: int = 0  # 0: as many as the module was made for
   worth: float = 0.01
