@@ -139,6 +139,12 @@ def test_what_ctas_share_is_brought_once(arch):
   assert "mapa.shared::cluster" in ptx and "release.cluster.shared" not in ptx
 
 
+def test_a_plan_names_clusters_and_what_they_share():
+  _, launch = nvgpu.compile_ptx(native_of(specialized, *CASES["specialized"].args), "sm_90a")
+  notes = str(launch.plan)
+  assert "clusters of 2 CTAs\n" in notes and notes.count(": TMA, multicast") == 1 and notes.count(": TMA") == 2
+
+
 def test_what_threads_write_is_released_to_the_cluster():
   ptx, _ = nvgpu.compile_ptx(native_of(exchanged, *CASES["exchanged"].args), "sm_90a")
   assert set(re.findall(r"mbarrier\.arrive\S*", ptx)) == {"mbarrier.arrive.release.cluster.shared::cluster.b64"}

@@ -109,7 +109,7 @@ class GpuKernel:
     if self.pipeline is not None:
       return matmul_plans.described(self.pipeline, self.kernel)
     if self.form == WARPGROUPS:
-      return plans.Plan("warpgroups by hand", tuple(self._warpgroups()))
+      return plans.Plan("warpgroups by hand", tuple(self._warpgroups()), notes=tuple(self._clusters()))
     staged = () if self.steps is None else stage.described(self.kernel, self.steps)
     return plans.Plan("one CTA for each point of the grid", (plans.Role("copy and compute", self.num_warps),), staged)
 
@@ -120,6 +120,11 @@ class GpuKernel:
     for wg in range(self.kernel.warpgroups):
       own = [op.attrs["count"] for op in sets if wg in self.roles.comes_to(op)]
       yield plans.Role(f"warpgroup {wg}", GROUP // WARP, own[0] if own else None)
+
+  def _clusters(self) -> Iterator[str]:
+    if self.cooperation is not None:
+      hands = ", which hand over what their threads write" if self.cooperation.hands_over else ""
+      yield f"clusters of {' x '.join(map(str, self.cooperation.sizes))} CTAs{hands}"
 
   def text(self) -> str:
     """The kernel as text: lines of what was decided for it as a whole, then the tile IR, each op with the layout of its result."""
@@ -142,11 +147,10 @@ class GpuKernel:
     mapping = self.kernel.mapping
     if self.num_threads or self.pipeline is not None:
       yield from self.plan().lines()
+    else:
+      yield from self._clusters()
     if self.parallel:
       yield f"CTAs: along dimensions {', '.join(map(str, self.parallel))} of the grid"
-    if self.cooperation is not None:
-      hands = ", which hand over what their threads write" if self.cooperation.hands_over else ""
-      yield f"clusters of {' x '.join(map(str, self.cooperation.sizes))} CTAs{hands}"
     if self.resident > 1:
       yield f"{self.resident} CTAs on an SM"
     for position in self.streams:

@@ -45,7 +45,7 @@ def copy_async(code: BlockCode, op: Op) -> bool:
     return False
   if _by_tma(code, op, loaded):
     code.by_engine.add(op)
-    code.ways[op] = TMA
+    code.ways[op] = f"{TMA}, multicast" if _along(code, op) else TMA
     return True
   code.by_threads.add(op)
   return _by_cp_async(code, op, loaded.op)
@@ -74,8 +74,7 @@ def _by_tma(code: BlockCode, op: Op, loaded: tma_copies.Loaded) -> bool:
     may_fence(code, lambda engine: roles is None or roles.is_filled_by_threads(buffer, engine))
     code.barrier()
   address = address_of(code, barrier)
-  along = op.attrs.get("along", ()) if code.cooperation is not None else ()
-  if along:
+  if along := _along(code, op):
     _multicast(code, boxes, source, target, address, along)
   else:
     pointer = code.tensor_map(boxes.tensor_map)
@@ -84,6 +83,11 @@ def _by_tma(code: BlockCode, op: Op, loaded: tma_copies.Loaded) -> bool:
       tma_copies.issue_copy(b, boxes, pointer, source, target, address, code.arch.has_own_copies)
   arrive_by_warps(code, address)
   return True
+
+
+def _along(code: BlockCode, op: Op) -> tuple[int, ...]:
+  """The dimensions of the grid along which the CTAs of a cluster make a copy together."""
+  return op.attrs.get("along", ()) if code.cooperation is not None else ()
 
 
 def _multicast(
