@@ -85,6 +85,15 @@ def div_rem(b: ir.IRBuilder, x: Any, n: int) -> tuple[Any, Any]:
   return b.udiv(x, i64(n)), b.urem(x, i64(n))
 
 
+def stack_slot(b: ir.IRBuilder, kind: ir.Type, first: ir.Value | None = None) -> ir.Value:
+  """A slot in the function's entry, which LLVM turns into a register; it holds `first` from here on."""
+  with b.goto_entry_block():
+    slot = b.alloca(kind)
+  if first is not None:
+    b.store(first, slot)
+  return slot
+
+
 def shifted(b: ir.IRBuilder, index: Index, offset: Any) -> Index:
   if not isinstance(offset, int):
     return Index(add(b, index.base, offset), index.step)

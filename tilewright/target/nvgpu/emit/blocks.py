@@ -19,7 +19,7 @@ from llvmlite import ir
 from tilewright import errors
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.block_ranges import BlockRange, block_ranges
-from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul
+from tilewright.target.llvm.loops import Index, add, for_range, i64, if_then, mul, stack_slot
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I1, I64
 from tilewright.target.nvgpu.emit.by_hand import warpgroup_barriers, warpgroup_semaphores
@@ -398,9 +398,7 @@ class Copy:
     def each(index: list[Index], lanes: int, step: Any) -> None:
       (i,) = index
       own = self._number(numbers, i.base, size)
-      with b.goto_entry_block():
-        slot = b.alloca(I1)
-      b.store(ir.Constant(I1, 1), slot)
+      slot = stack_slot(b, I1, ir.Constant(I1, 1))
       with for_range(b, b.add(i64(i.base), i64(1)), place.size) as j:
         differs = b.icmp_signed("!=", self._number(numbers, j, size), own)
         b.store(b.and_(b.load(slot, typ=I1), differs), slot)

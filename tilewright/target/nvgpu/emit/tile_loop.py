@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from tilewright.target.llvm.loops import Index, for_range, if_then
+from tilewright.target.llvm.loops import Index, for_range, if_then, stack_slot
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.cta_memory import BlockMemory
 from tilewright.target.nvgpu.emit.distribution import Distribution, Held
@@ -56,9 +56,7 @@ class Passes(BlockMemory):
         if has_vector is None:
           found.append(make(index))
           continue
-        with self.b.goto_entry_block():
-          slot = self.b.alloca(otherwise.type)
-        self.b.store(otherwise, slot)
+        slot = stack_slot(self.b, otherwise.type, otherwise)
         with if_then(self.b, has_vector):
           self.b.store(make(index), slot)
         found.append(self.b.load(slot, typ=otherwise.type))

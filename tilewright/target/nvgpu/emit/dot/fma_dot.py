@@ -11,7 +11,7 @@ from llvmlite import ir
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.dots import Dot
-from tilewright.target.llvm.loops import Index, for_range, lane
+from tilewright.target.llvm.loops import Index, for_range, lane, stack_slot
 from tilewright.target.llvm.types import I32
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.register_tiles import Registers
@@ -32,9 +32,7 @@ def multiply(code: BlockCode, parts: Dot, into: View, accumulate: bool) -> None:
 
   def each(index: list[Index], lanes: int, step: Any) -> None:
     register = ty.register_type(dtype, lanes)
-    with b.goto_entry_block():
-      slot = b.alloca(register)
-    b.store(ty.constant(register, 0), slot)
+    slot = stack_slot(b, register, ty.constant(register, 0))
     batch, rows, columns = index[: free[0]], index[free[0] : free[1]], index[free[1] :]
     with for_range(b, 0, parts.k) as k, code.scope():
       inner = parts.spread(k, parts.ks)

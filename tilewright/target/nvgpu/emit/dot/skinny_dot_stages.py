@@ -25,7 +25,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import operand_indices
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import Index, for_range, i64, if_then
+from tilewright.target.llvm.loops import Index, for_range, i64, if_then, stack_slot
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import I8, I32, I64
 from tilewright.target.nvgpu.emit.dot.skinny_dot_prefetch import LanePieces
@@ -331,9 +331,7 @@ class Stages:
       self.fill(first, n * step, I32(n))
       self._next = first, n * step, n, None
       self.midway()
-    with b.goto_entry_block():
-      slot = b.alloca(I32)
-    b.store(I32(0), slot)
+    slot = stack_slot(b, I32, I32(0))
     with for_range(b, first, stop, at_once * step) as start, code.scope():
       for n in range(at_once):
         with code.scope():

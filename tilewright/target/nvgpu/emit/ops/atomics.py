@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from tilewright.target.llvm import gather_scatter
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import Index, i64, if_then, over
+from tilewright.target.llvm.loops import Index, i64, if_then, over, stack_slot
 from tilewright.target.llvm.types import I1, I32
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
@@ -109,9 +109,7 @@ def _one(
   b, dtype = code.b, view.dtype
   place, inside = gather_scatter.place_of(code, access, index)
   pointer, in_array = views.pointer_to(b, view, place)
-  with b.goto_entry_block():
-    found = b.alloca(ty.register_type(dtype))
-  b.store(ty.element(dtype, poison_value(dtype), 1), found)
+  found = stack_slot(b, ty.register_type(dtype), ty.element(dtype, poison_value(dtype), 1))
   with _where(b, [inside, in_array]), code.scope():
     new, extra = (code.value_at(v, index, 1) for v in (value, other))
     if kind == "cas":

@@ -21,7 +21,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright import errors
-from tilewright.target.llvm.loops import for_range, i64, if_then
+from tilewright.target.llvm.loops import for_range, i64, if_then, stack_slot
 from tilewright.target.llvm.types import I8, I32, I64, PTR
 from tilewright.target.nvgpu.emit import views
 from tilewright.target.nvgpu.emit.code import BlockCode
@@ -115,9 +115,7 @@ def begin(
 ) -> None:
   """Find the heap and this CTA's row of counters."""
   b = code.b
-  with b.goto_entry_block():
-    failing = b.alloca(I32)
-  b.store(I32(0), failing)
+  failing = stack_slot(b, I32, I32(0))
   verdict = code.view_at(Place(0, symmetric.VERDICT_BYTES), (symmetric.VERDICT_WORDS,), np.int32)
   word = lambda number: b.load(b.gep(table, [i64(number)], source_etype=I64), typ=I64, align=8)
   slot = word(symmetric.OWN_SLOT)

@@ -27,7 +27,7 @@ from tilewright.layout.layout import WARP as WARPS
 from tilewright.target.llvm import arithmetic
 from tilewright.target.llvm import types as ty
 from tilewright.target.llvm.combining import identity
-from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane, over
+from tilewright.target.llvm.loops import ZERO, Index, for_range, i64, if_then, lane, over, stack_slot
 from tilewright.target.llvm.memory import Memory
 from tilewright.target.llvm.types import F32, I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
@@ -71,11 +71,6 @@ def reduce(code: BlockCode, op: Op) -> None:
 def _fill_with_identity(code: BlockCode, kind: str, memory: View, tile: TileType) -> None:
   value = lambda lanes: ty.element(tile.dtype, identity(kind, tile.dtype), lanes)
   code.nest(tile.shape, lambda index, lanes: code.store(memory, index, value(lanes)), writes=memory)
-
-
-def _slot(code: BlockCode, kind: ir.Type) -> ir.Value:
-  with code.b.goto_entry_block():
-    return code.b.alloca(kind)
 
 
 def _across_lanes(code: BlockCode, kind: str, dtype: Any, value: ir.Value, masks: Sequence[int]) -> ir.Value:
@@ -182,7 +177,7 @@ def _across_warps(
     found = {}
     for step in range(target.steps):
       for n, register in enumerate(target.groups[step]):
-        slot = _slot(code, ty.register_type(dtype))
+        slot = stack_slot(code.b, ty.register_type(dtype))
 
         def load(index: list[Index], n: int = n, slot: ir.Value = slot) -> None:
           own, total = [lane(b, i, n) for i in index], None
@@ -232,7 +227,7 @@ def _reduce_rows_by_warp(code: BlockCode, kind: str, x: Value, axes: list[int], 
   threads_of_row = sharers * WARP
   unrolled = next(n for n in (_IN_FLIGHT, 1) if vectors % (n * threads_of_row) == 0 or n == 1)
   register = ty.register_type(dtype, lanes)
-  slots = [_slot(code, register) for _ in range(unrolled)]
+  slots = [stack_slot(code.b, register) for _ in range(unrolled)]
   lane_number = b.zext(b.urem(code.thread, I32(WARP)), I64)
   warp = b.zext(b.udiv(code.thread, I32(WARP)), I64)
   part = b.urem(warp, i64(sharers))
@@ -298,8 +293,7 @@ def _reduce_columns(code: BlockCode, kind: str, x: Value, axes: list[int], kept:
 
   def each(out: list[Index], lanes: int, step: Any) -> None:
     register = ty.register_type(dtype, lanes)
-    slot = _slot(code, register)
-    b.store(ty.constant(register, identity(kind, dtype)), slot)
+    slot = stack_slot(b, register, ty.constant(register, identity(kind, dtype)))
     index: list[Any] = [ZERO] * source.rank
     for a, i in zip(kept, out):
       index[a] = i
@@ -326,7 +320,7 @@ def arg_reduce(code: BlockCode, op: Op) -> None:
   memory = code.allocate(result.tile.shape, result.tile.dtype)
   code.sync(code.bases_read(x), {memory.base})
   register = ty.register_type(dtype)
-  best, where = _slot(code, register), _slot(code, I64)
+  best, where = stack_slot(code.b, register), stack_slot(code.b, I64)
   lane_number = b.zext(b.urem(code.thread, I32(WARP)), I64)
   kept = [d for a, d in enumerate(source.shape) if a != axis]
 
@@ -392,8 +386,7 @@ def cumulative(code: BlockCode, op: Op) -> None:
 
   def each(out: list[Index], lanes: int, step: Any) -> None:
     register = ty.register_type(source.dtype, lanes)
-    slot = _slot(code, register)
-    b.store(ty.constant(register, identity(kind, source.dtype)), slot)
+    slot = stack_slot(b, register, ty.constant(register, identity(kind, source.dtype)))
     with for_range(b, 0, size) as i, code.scope():
       at = b.sub(i64(size - 1), i) if op.attrs["reverse"] else i
       index = [*out[:axis], Index(at), *out[axis:]]

@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite import ir
 
 from tilewright.target.llvm import types as ty
-from tilewright.target.llvm.loops import add, for_range, i64, if_then
+from tilewright.target.llvm.loops import add, for_range, i64, if_then, stack_slot
 from tilewright.target.llvm.types import I32, I64
 from tilewright.target.nvgpu.emit.code import BlockCode
 from tilewright.target.nvgpu.emit.kernel_function import Frame
@@ -194,9 +194,7 @@ class Points:
       frame.indices = self.at(self.first)
       yield self.first
       return
-    with b.goto_entry_block():
-      taken = b.alloca(I32)
-    b.store(I32(0), taken)
+    taken = stack_slot(b, I32, I32(0))
     with for_range(b, self.first, self.total, b.zext(threads.num_blocks(b), I64)) as number:
       frame.indices = self.at(number)
       self.before = b.load(taken, typ=I32)

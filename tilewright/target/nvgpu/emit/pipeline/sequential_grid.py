@@ -35,7 +35,7 @@ def run(frame: Frame, code: BlockCode, plan: Steps, memory: list[Any]) -> None:
   name = f"{plan.stages} stages of {', '.join(map(origin, plan.inputs))}"
   start = code.own_buffer(plan.stages * plan.stage_bytes, plan.align, name) if plan.inputs else None
   held = [(block, code.own_buffer(block.nbytes, plan.align, f"block of {origin(block)}")) for block in plan.held]
-  stage_loads = tma_stages.StageLoads.of(frame, code, plan.maps, count) if plan.maps else None
+  stage_loads = tma_stages.StageLoads(frame, code, plan.maps, count) if plan.maps else None
   code.in_stages |= read_in_stages(frame.kernel, plan)
 
   def set_indices(step: ir.Value) -> None:

@@ -25,24 +25,18 @@ _BARRIER_BYTES = 8
 
 
 class StageLoads:
-  """The stages of blocks that TMA copies, by the positions of the inputs. `start`: the address of their barriers (i32)."""
+  """The stages of blocks that TMA copies, by the positions of the inputs."""
 
-  def __init__(self, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int, start: ir.Value):
-    self.frame, self.code, self.maps, self.stages, self.start = frame, code, maps, stages, start
+  def __init__(self, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int):
+    self.frame, self.code, self.maps, self.stages = frame, code, maps, stages
+    barriers = code.own_buffer(_BARRIER_BYTES * stages)
+    assert barriers is not None, "see passes.stage: stages leave a part of shared memory"
+    start = self.start = shared_memory.address(code.b, barriers.pointer)
     with self._one_thread():
       for stage in range(stages):
         mbarrier.init(code.b, code.b.add(start, I32(stage * _BARRIER_BYTES)), 1)
       mbarrier.fence_init(code.b)
     code.barrier()
-
-  @classmethod
-  def of(cls, frame: Frame, code: BlockCode, maps: Mapping[int, TensorMap], stages: int) -> StageLoads:
-    barriers = code.own_buffer(_BARRIER_BYTES * stages)
-    assert barriers is not None, "see passes.stage: stages leave a part of shared memory"
-    return cls(frame, code, maps, stages, shared_memory.address(code.b, barriers.pointer))
-
-  def copies(self, block: StagedBlock) -> bool:
-    return block.position in self.maps
 
   def _one_thread(self) -> Any:
     b = self.code.b
@@ -56,7 +50,7 @@ class StageLoads:
 
   def load_stage(self, step: ir.Value, blocks: Sequence[tuple[StagedBlock, ir.Value]]) -> None:
     """Issue the TMA copies among some blocks, at the current indices, to their addresses (i32), to arrive before a step."""
-    own = [(block, to) for block, to in blocks if self.copies(block)]
+    own = [(block, to) for block, to in blocks if block.position in self.maps]
     with self._one_thread(), self.code.scope():
       barrier, _ = self._turn(step)
       mbarrier.expect(self.code.b, barrier, sum(block.nbytes for block, _ in own))
