@@ -15,7 +15,7 @@ import jax
 
 from tilewright.accelerate.attention import Match
 from tilewright.accelerate.axes import Axes
-from tilewright.accelerate.graph import Graph, Node, Refused, build, physical_order
+from tilewright.accelerate.graph import Graph, Node, Refused, build, is_float, physical_order
 from tilewright.accelerate.tiles import Machine, Tiling
 from tilewright.hlo import Instruction, Shape
 from tilewright.hlo.cost import device
@@ -42,9 +42,17 @@ _OPS = {
 }
 _PLAIN, _ROW_REDUCTION, _COLUMN_REDUCTION = 0.03, 0.05, 0.1
 _STACKED_COLUMNS = 8.0
-_MOVED, _MOVED_BY_US, _MOVED_RUNS = 0.3, 0.5, 0.08  # runs of elements stay together
+_MOVED, _MOVED_RUNS = 0.15, 0.07  # slices, pads and the like in XLA's loops; in runs, elements stay together
+_MOVED_BY_US, _MOVED_RUNS_BY_US = 0.3, 0.08
+_TURNED = 0.3  # transpositions, reversals and pads in XLA's loops
+_CUT = frozenset({"slice", "pad", "concatenate"})
 _FREE = frozenset({"leaf", "constant", "reshape", "broadcast", "iota"})
 _LINE, _FEW = 64, 4096  # bytes of a cache line; elements of an array that hardly counts
+_RUN, _SHORT = (
+  32,
+  64,
+)  # elements in a row that a kernel moves at the price of each; a shorter row costs as much as so many
+_ROUNDED_GPU = 0.09  # of an element that is rounded to 16 bits after each operation, beside the operation
 _AGAIN = 0.15  # of a region's traffic, for each level of reductions on a GPU
 _REDUCING = 1.5  # XLA's loops with a reduction, relative to those without
 _BANDWIDTH, _CACHE = 50e9, 2.5  # of one thread in bytes per second; of the caches, relative to memory's
@@ -94,13 +102,24 @@ def _keeps_runs(node: Node) -> bool:
   return node.opcode != "reverse" and bool(node.dims) and node.dims[-1] >= 16
 
 
+def _moved(node: Node, ours: bool) -> float:
+  """Nanoseconds per element that is moved."""
+  if ours:
+    return _MOVED_RUNS_BY_US if _keeps_runs(node) else _MOVED_BY_US
+  if node.opcode in ("transpose", "reverse", "pad"):  # whose place a loop must compute, or ask for
+    return _TURNED
+  if not node.dims or node.dims[-1] < 16 or node.dims[-1] != node.operands[0].dims[-1]:
+    return _MOVED
+  return _MOVED_RUNS
+
+
 def _element_cost(node: Node, ours: bool) -> float:
   if node.opcode in _FREE:
     return 0.0
   if node.opcode == "reduce":
     return (_ROW_REDUCTION if ours else _reduction(node)) * node.operands[0].size
   if node.opcode in ("transpose", "concatenate", "reverse", "slice", "pad"):
-    return (_MOVED_RUNS if ours and _keeps_runs(node) else _MOVED_BY_US if ours else _MOVED) * node.size
+    return _moved(node, ours) * node.size
   if node.opcode == "dot":
     left = node.operands[0]
     depth = math.prod(left.dims[i] for i in node.attrs["contract"][0])
@@ -113,6 +132,29 @@ def _element_cost(node: Node, ours: bool) -> float:
 
 def _arithmetic(nodes: Iterable[Node], r: Rates, ours: bool) -> float:
   return sum(_element_cost(n, ours) for n in nodes) * 1e-9 / r.threads
+
+
+_MOVING = frozenset({"slice", "pad", "concatenate", "reverse", "transpose"})
+
+
+def _times_computed(graph: Graph) -> dict[Node, float]:
+  """How often XLA's loop computes each value of a fusion: again for each place at which it is read.
+
+  An elementwise op reads its operands where its own value is; a slice or a pad reads them elsewhere. In `x[1:] + x[:-1]`, x is computed
+  twice, and what x is computed of, too. A kernel computes a tile of each value once.
+  """
+  times = dict.fromkeys(graph.nodes, 0.0)
+  here = {o.node: 1.0 for o in graph.outputs}  # the most of the users at the same place
+  for node in reversed(graph.nodes):
+    times[node] += here.get(node, 0.0)
+    for x in dict.fromkeys(node.operands):
+      if node.opcode not in _MOVING:
+        here[x] = max(here.get(x, 0.0), times[node])
+      elif node.opcode == "slice":
+        times[x] += times[node] * min(1.0, node.size / max(1, x.size))
+      else:
+        times[x] += times[node] * node.operands.count(x)
+  return times
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,7 +238,8 @@ def _alone(instruction: Instruction, r: Rates) -> Alone:
   moved += sum(_traffic(o.shape.byte_size, r) for o in graph.outputs)
   if any(n.opcode == "reduce" for n in graph.nodes):
     moved *= _REDUCING
-  work = _arithmetic(graph.nodes, dataclasses.replace(r, threads=1.0), ours=False)
+  times = _times_computed(graph)
+  work = sum(_element_cost(n, False) * times[n] for n in graph.nodes) * 1e-9
   threads = 1.0 if instruction.opcode in _ONE_THREAD else max(1.0, min(r.threads, work / _SHARE))
   return Alone(r.launch_xla + max(moved, 0.3 * moved + work / threads), threads)
 
@@ -214,7 +257,25 @@ def kernel_time(graph: Graph, axes: Axes, tiling: Tiling, machine: Machine) -> f
     if node.size > _FEW:
       worst = max(worst, apart)
   busy = min(1.0, tiling.instances / max(1, machine.threads))
-  return r.launch + max(moved, 0.3 * moved + worst * _arithmetic(graph.nodes, r, ours=True)) / max(busy, 1e-3)
+  work = worst * _arithmetic(graph.nodes, r, ours=True)
+  if not machine.is_gpu:
+    work += sum(_short_runs(n, axes, tiling) for n in graph.nodes if n.opcode in _CUT) * 1e-9 / r.threads
+  else:
+    work += sum(n.size for n in graph.nodes if _is_narrow(n)) * _ROUNDED_GPU * 1e-9 / r.threads
+  return r.launch + max(moved, 0.3 * moved + work) / max(busy, 1e-3)
+
+
+def _short_runs(node: Node, axes: Axes, tiling: Tiling) -> float:
+  """What is added to the cost of a slice or a pad, in a tile of a few columns."""
+  if not _keeps_runs(node):
+    return 0.0
+  run = math.prod(tiling.size(a) for a in axes.dim(node, len(node.dims) - 1))
+  return 0.0 if run >= _RUN else _MOVED_RUNS_BY_US * (_SHORT / max(1, run) - 1.0) * node.size
+
+
+def _is_narrow(node: Node) -> bool:
+  """Whether a value is rounded to 16 bits after it is computed in 32."""
+  return is_float(node.dtype) and node.dtype.itemsize == 2 and node.opcode not in (*_FREE, "convert", "reduce")
 
 
 def _apart(node: Node, shape: Shape, axes: Axes, tiling: Tiling) -> float:

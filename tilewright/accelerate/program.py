@@ -141,7 +141,7 @@ class _Run:
       changed |= self._convolutions(computation)
       changed |= self._products(computation)
     excluded = [i for i in computation.instructions if not self._wanted(i)]
-    for plan in Finder(computation, self.machine, self.options.exact, excluded).find():
+    for plan in Finder(computation, self.machine, self.options.exact, excluded, self.options.measure).find():
       if isinstance(plan, LeftToXla):
         self._leave(plan)
       else:
@@ -237,7 +237,9 @@ class _Run:
       if self.platform not in PLATFORMS[found.kind]:
         raise Refused(f"the library's kernels for it are used on {', '.join(PLATFORMS[found.kind])} only")
       assert found.predicted is not None and found.speedup is not None
-      if found.predicted[0] < _MIN_CALL_SECONDS or found.speedup < _MARGIN:
+      if found.predicted[0] < _MIN_CALL_SECONDS:
+        raise Refused(f"XLA needs about {found.predicted[0] * 1e6:.0f} µs: too little to gain")
+      if found.speedup < _MARGIN:
         raise Refused(f"estimated to be only {found.speedup:.2f} times as fast")
       if self.compiling >= self.options.compile_seconds:
         raise Refused(f"{self.options.compile_seconds:g} s of compile time are used up")

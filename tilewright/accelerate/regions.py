@@ -31,6 +31,7 @@ _CANDIDATES = frozenset({*RULES, *ELEMENTWISE, "fusion", "get-tuple-element"}) -
 }
 _NOTHING = frozenset({"leaf", "constant", "broadcast", "reshape", "iota"})
 _MARGIN = 1.2  # what a kernel must promise to be faster by
+_TRIED = 0.6  # of the margin, where it is measured: what promises less is not even compiled
 _MIN_SECONDS = 30e-6  # seconds that XLA needs: less is not worth a call
 # More of it for each instruction that XLA runs beside another: a kernel waits for the last of its operands.
 _SIDE_BY_SIDE = 0.3
@@ -70,11 +71,17 @@ class Finder:
   """The regions of one computation."""
 
   def __init__(
-    self, computation: Computation, machine: Machine, exact: bool = False, taken: Iterable[Instruction] = ()
+    self,
+    computation: Computation,
+    machine: Machine,
+    exact: bool = False,
+    taken: Iterable[Instruction] = (),
+    measured: bool = False,
   ):
+    """`measured`: plans are measured before they are taken, so that the estimate need not promise a gain."""
     self.order = computation.topological_order()
     self.position = {i: n for n, i in enumerate(self.order)}
-    self.machine, self.exact = machine, exact
+    self.machine, self.exact, self.measured = machine, exact, measured
     self._taken = set(taken)
     self._times = XlaTimes.of(self.order, machine)
     self._plans: dict[frozenset[Instruction], RegionPlan | str] = {}
@@ -186,7 +193,7 @@ class Finder:
     if plan.xla_seconds < (_LEAST_GPU if self.machine.is_gpu else _MIN_SECONDS):
       return f"XLA needs about {plan.xla_seconds * 1e6:.0f} µs: too little to gain"
     margin = _MARGIN_GPU if self.machine.is_gpu else _MARGIN * (1 + _SIDE_BY_SIDE * (self._times.overlap - 1))
-    if plan.speedup < margin:
+    if plan.speedup < (margin * _TRIED if self.measured else margin):
       return f"estimated to be only {plan.speedup:.2f} times as fast"
     if plan.tiling.instances < self.machine.threads and plan.xla_seconds > _LONG and not self.machine.is_gpu:
       return f"{plan.tiling.instances} tiles leave threads idle"
