@@ -220,3 +220,47 @@ def test_an_index_map_that_asks_for_the_axis_of_a_vmap_is_refused(interpret):
   f = pl.pallas_call(lambda x, o: None, S((4,), F32), grid=(1,), in_specs=[spec], interpret=interpret)
   with pytest.raises(errors.AxisNameError, match="index map of args"):
     jax.vmap(f, axis_name="b")(X)
+
+
+# --- jaxprs ------------------------------------------------------------------------------------------------------
+
+
+def body_that_copies_and_waits(pl: Any, pltpu: Any) -> Any:
+  load, store = (getattr(pltpu, name, None) or getattr(pl, name) for name in ("load", "store"))
+
+  def body(x, o, v, copied, counter):
+    i = pl.program_id(0)
+    copy = pltpu.make_async_copy(x.at[pl.ds(0, 4)], v.at[pl.ds(i, 4)], copied.at[1])
+    copy.start()
+    copy.wait()
+    pltpu.make_async_copy(x, v, copied.at[0]).start(priority=1)
+    pl.semaphore_signal(counter, 2)
+    pl.semaphore_signal(counter, 1, device_id=1)
+    pl.semaphore_wait(counter, 2)
+    rows = load(x.at[0:2], mask=x[0:2] > 0)
+    store(o.at[0:2], rows, mask=rows > 0)
+
+  scratch = [pltpu.VMEM((8, 8), F32), pltpu.SemaphoreType.DMA((2,)), pltpu.SemaphoreType.REGULAR]
+  return pl.pallas_call(body, S((8, 8), F32), grid=(2,), scratch_shapes=scratch, interpret=pltpu.InterpretParams())
+
+
+def equations(pl: Any, pltpu: Any) -> list[str]:
+  traced = jax.make_jaxpr(body_that_copies_and_waits(pl, pltpu), axis_env=[("d", 2)])(jnp.zeros((8, 8)))
+  text = str(traced.eqns[0].params["jaxpr"])
+  return [line.strip() for line in text[text.index(" let") :].splitlines()[1:]]
+
+
+def test_jaxprs_show_copies_waits_and_masked_accesses_as_those_of_the_original():
+  found = equations(pl, pltpu)
+  assert found == equations(original, original_tpu)
+  assert "dma_start(p0) a[:4,:] -> c[f:f+4,:] d[1]" in found
+
+
+def test_jaxprs_show_copies_to_other_devices_with_all_parameters():
+  def body(x, o, s, r):
+    pltpu.make_async_remote_copy(x, o, s, r, device_id=1).start()
+
+  f = pl.pallas_call(
+    body, S((8,), F32), scratch_shapes=[pltpu.SemaphoreType.DMA] * 2, interpret=pltpu.InterpretParams()
+  )
+  assert "device_id_type" in str(jax.make_jaxpr(f, axis_env=[("d", 2)])(jnp.zeros(8)))

@@ -2,6 +2,7 @@
 
 from tilewright.pallas import checks as _checks  # registers the rule of checkify
 from tilewright.pallas import deprecated as _deprecated
+from tilewright.pallas import printing as _printing  # registers how jaxprs show what kernels do
 from tilewright.pallas import transforms as _transforms  # registers the rules of vmap and of derivatives
 from tilewright.pallas.allocation import empty, empty_like, empty_ref_like, run_state
 from tilewright.pallas.arithmetic import align_to, broadcast_to, cdiv, next_power_of_2, strides_from_shape
