@@ -47,9 +47,16 @@ def _case(name: str, module: str, call: Callable[[Any], Callable[..., Any]], val
   return Case(f"gpu public {name}", contenders, goals={MOSAIC: _GOAL})
 
 
+def _split(module: Any, tile_n: int) -> Any:
+  """The dimension along which the tiles of the two warpgroups are neighbours: four stages of two tiles of 256 columns have no room."""
+  return module.MatmulDimension.M if tile_n > 128 else module.MatmulDimension.N
+
+
 def _matmul(size: int, tile_m: int, tile_n: int, tile_k: int, dtype: Any = jnp.bfloat16, **more: Any) -> Case:
   def call(module: Any) -> Callable[..., Any]:
-    config = module.TuningConfig(tile_m, tile_n, tile_k, 4, grid_tile_width=8, **more)
+    config = module.TuningConfig(
+      tile_m, tile_n, tile_k, 4, grid_tile_width=8, wg_dimension=_split(module, tile_n), **more
+    )
     return lambda a, b: module.matmul(a, b, None, config)
 
   values = lambda: tuple(normal((size, size), seed).astype(dtype) for seed in range(2))
@@ -59,7 +66,7 @@ def _matmul(size: int, tile_m: int, tile_n: int, tile_k: int, dtype: Any = jnp.b
 
 def _mixed(size: int, tile_m: int, tile_n: int, tile_k: int) -> Case:
   def call(module: Any) -> Callable[..., Any]:
-    config = module.TuningConfig(tile_m, tile_n, tile_k, 4, grid_tile_width=8)
+    config = module.TuningConfig(tile_m, tile_n, tile_k, 4, grid_tile_width=8, wg_dimension=_split(module, tile_n))
     return functools.partial(module.mixed_matmul_kernel, out_dtype=jnp.bfloat16, config=config)
 
   def values() -> tuple[Any, ...]:
