@@ -96,23 +96,16 @@ def compile_ptx(
   return ptx, launch
 
 
-def run(
-  kernel: NativeKernel,
-  *operands: Any,
-  num_warps: int | None = None,
-  cluster: tuple[int, ...] | None = None,
-  pipeline: Pipeline | None = None,
-  writes_all: bool = False,
-  recording: Recording | None = None,
-) -> list[Any]:
-  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. `writes_all`: see `nvgpu.CompilerParams`;
-  `recording` asks for a profile of each call. A sum along a sequential grid becomes two kernels (`tile.split_sums`)."""
-  options: dict[str, Any] = {"num_warps": num_warps, "writes_all": writes_all}
-  found = None if recording is not None else in_parts(kernel, cluster, pipeline)
-  if found is not None:
-    partial = _run(found.parts, *operands, **options)
-    return _run(found.finish, *operands, *found.totals(partial), **options)
-  return _run(kernel, *operands, cluster=cluster, pipeline=pipeline, recording=recording, **options)
+def run(kernel: NativeKernel, *operands: Any, **options: Any) -> list[Any]:
+  """Call a kernel on its dynamic bounds, prefetched scalars and inputs; returns its outputs. The options are those of `_run`.
+
+  A sum along a sequential grid becomes two kernels (`tile.split_sums`)."""
+  said = {name: options.pop(name, None) for name in ("cluster", "pipeline", "recording")}
+  found = None if said["recording"] is not None else in_parts(kernel, said["cluster"], said["pipeline"])
+  if found is None:
+    return _run(kernel, *operands, **options, **said)
+  partial = _run(found.parts, *operands, **options)
+  return _run(found.finish, *operands, *found.totals(partial), **options)
 
 
 def _run(
@@ -124,6 +117,7 @@ def _run(
   writes_all: bool = False,
   recording: Recording | None = None,
 ) -> list[Any]:
+  """Call one kernel. `writes_all`: see `nvgpu.CompilerParams`; `recording` asks for a profile of each call."""
   with progress.announced(f"compiling the kernel {kernel.name!r} for the GPU"):
     space = None if recording is None else recording.space
     code = compile_kernel(kernel, num_warps, cluster, writes_all, pipeline, space)
