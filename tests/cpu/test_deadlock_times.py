@@ -52,7 +52,7 @@ def test_time_in_which_the_process_was_stopped_is_no_waiting(clock):
 
 def gang(*, came: tuple[int, ...]) -> deadlocks.Rendezvous:
   states = [deadlocks.IN_BODY if d in came else deadlocks.ABSENT for d in range(3)]
-  slots = tuple(deadlocks.Slot(d, state, 0, "", 0, 0, 1, "", -1) for d, state in enumerate(states))
+  slots = tuple(deadlocks.Slot(d, state, 0, "", 0, 0, 1, "", -1, 0) for d, state in enumerate(states))
   return deadlocks.Rendezvous(address=64, run=7, name="all_reduce", slots=slots, domain=0, created=1)
 
 
