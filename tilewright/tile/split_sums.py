@@ -255,14 +255,13 @@ def _parts(kernel: NativeKernel, carried: _Carried, parts: int) -> NativeKernel:
   block.params = [*block.params[:inputs], *refs]
   maps = [_renumbered(f, len(grid), last, each) for f in kernel.index_maps[: mapping.num_inputs]]
   sizes = (*(int(n) for n in grid[:-1]), parts)
-  partial = [_of_accumulator(kernel, a, sizes) for a in carried.accumulators]
-  maps += [_own_block(kernel, len(grid) + 1, len(sizes), a) for a in carried.accumulators]
+  partial, own = _of_accumulators(kernel, carried, sizes, len(grid) + 1)
   semantics = ["parallel" if d in parallel_dims(kernel) else "arbitrary" for d in range(last)]
   return dataclasses.replace(
     kernel,
     name=f"{kernel.name}_parts",
     body=body,
-    index_maps=tuple(maps),
+    index_maps=(*maps, *own),
     mapping=dataclasses.replace(
       mapping,
       grid=(*grid[:-1], parts, each),
@@ -297,14 +296,12 @@ def _finish(kernel: NativeKernel, carried: _Carried) -> NativeKernel:
   block.params = [*block.params[:inputs], *totals, *block.params[inputs:]]
   maps = [_at_step(f, last, steps - 1) for f in kernel.index_maps[: mapping.num_inputs]]
   sizes = tuple(int(n) for n in grid[:-1])
-  maps += [_own_block(kernel, len(grid), len(sizes), a) for a in carried.accumulators]
-  maps += kernel.index_maps[mapping.num_inputs :]
-  given = [_of_accumulator(kernel, a, sizes) for a in carried.accumulators]
+  given, own = _of_accumulators(kernel, carried, sizes, len(grid))
   return dataclasses.replace(
     kernel,
     name=f"{kernel.name}_finish",
     body=body,
-    index_maps=tuple(maps),
+    index_maps=(*maps, *own, *kernel.index_maps[mapping.num_inputs :]),
     mapping=dataclasses.replace(
       mapping,
       grid=(*grid[:-1], 1),
@@ -324,6 +321,14 @@ def _copied(function: Function) -> tuple[Function, dict[Any, Any]]:
 
 def _constant(b: Builder, number: int) -> Value:
   return b.emit("constant", value=number, dtype=np.dtype(np.int32))
+
+
+def _of_accumulators(
+  kernel: NativeKernel, carried: _Carried, sizes: tuple[int, ...], rank: int
+) -> tuple[list[BlockMapping], list[Function]]:
+  """An array for each accumulator, and the index maps of a grid of so many dimensions, of which the first ones are `sizes`."""
+  arrays = [_of_accumulator(kernel, a, sizes) for a in carried.accumulators]
+  return arrays, [_own_block(kernel, rank, len(sizes), a) for a in carried.accumulators]
 
 
 def _of_accumulator(kernel: NativeKernel, a: _Accumulator, sizes: tuple[int, ...]) -> BlockMapping:

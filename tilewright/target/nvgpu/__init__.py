@@ -49,9 +49,7 @@ from tilewright.tile.remote_arrays import number_of_devices
 if TYPE_CHECKING:
   from tilewright.target.nvgpu.emit.kernel_function import Launch
 
-_INSTANCES = (
-  128  # that run at the same time where a sequential grid is split: about as many as there are multiprocessors
-)
+_INSTANCES = 128  # that run at the same time where a sequential grid is split: about as many as there are SMs
 
 
 def in_parts(
